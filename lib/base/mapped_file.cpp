@@ -1,0 +1,83 @@
+// POSIX mapping of a file and page advice on parts of it.
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace pterun {
+namespace {
+
+Error open_error(const std::string& path, const std::string& reason) {
+  return program_error(ErrorCode::kAccessFailed, "cannot open '" + path + "': " + reason).at("file", path);
+}
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() { ::close(fd); }
+};
+
+// Whole pages inside [range.begin, range.end): advice must not touch neighbours' bytes.
+std::span<std::byte> inner_pages(const std::byte* base, std::size_t size, Bytes range) {
+  if (range.data() < base || range.data() + range.size() > base + size) return {};
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t begin = round_up(static_cast<std::size_t>(range.data() - base), page);
+  const std::size_t end = static_cast<std::size_t>(range.data() - base + range.size()) / page * page;
+  if (end <= begin) return {};
+  return {const_cast<std::byte*>(base) + begin, end - begin};
+}
+
+}  // namespace
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return fail(open_error(path, std::strerror(errno)));
+  const Descriptor closer{fd};
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return fail(open_error(path, std::strerror(errno)));
+  if (S_ISDIR(status.st_mode)) return fail(open_error(path, "it is a directory, not a file"));
+  if (!S_ISREG(status.st_mode)) return fail(open_error(path, "it is not a regular file"));
+  MappedFile file;
+  file.path_ = path;
+  file.size_ = static_cast<std::size_t>(status.st_size);
+  if (file.size_ == 0) return file;
+  void* address = ::mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) {
+    file.size_ = 0;
+    return fail(open_error(path, std::string("cannot map it: ") + std::strerror(errno)));
+  }
+  file.data_ = static_cast<const std::byte*>(address);
+  return file;
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::release_pages(Bytes range) const {
+  const auto pages = inner_pages(data_, size_, range);
+  if (!pages.empty()) ::madvise(pages.data(), pages.size(), MADV_DONTNEED);
+}
+
+void MappedFile::will_need(Bytes range) const {
+  const auto pages = inner_pages(data_, size_, range);
+  if (!pages.empty()) ::madvise(pages.data(), pages.size(), MADV_WILLNEED);
+}
+
+}  // namespace pterun
