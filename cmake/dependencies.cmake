@@ -29,15 +29,17 @@ pterun_system_library(json nlohmann/json.hpp "" "nlohmann-json3-dev")
 pterun_system_library(fmt fmt/format.h fmt "libfmt-dev")
 pterun_system_library(cli11 CLI/CLI.hpp "" "libcli11-dev")
 
-pterun_deps_prefix(pterun_default_prefix)
-set(PTERUN_DEPS_PREFIX "${pterun_default_prefix}" CACHE PATH "Folder with XNNPACK, pthreadpool, cpuinfo and Catch2 built by scripts/setup")
+# Not a cache entry: the folder changes with the recipe.
+if(NOT PTERUN_DEPS_DIR)
+  pterun_deps_prefix(PTERUN_DEPS_DIR)
+endif()
 
 # One library of that folder.
 function(pterun_prefix_library name library)
   add_library(pterun::${name} STATIC IMPORTED GLOBAL)
   set_target_properties(pterun::${name} PROPERTIES
-    IMPORTED_LOCATION ${PTERUN_DEPS_PREFIX}/lib/lib${library}.a
-    INTERFACE_INCLUDE_DIRECTORIES ${PTERUN_DEPS_PREFIX}/include)
+    IMPORTED_LOCATION ${PTERUN_DEPS_DIR}/lib/lib${library}.a
+    INTERFACE_INCLUDE_DIRECTORIES ${PTERUN_DEPS_DIR}/include)
 endfunction()
 
 if(PTERUN_SYSTEM_XNNPACK)
@@ -50,8 +52,8 @@ if(PTERUN_SYSTEM_XNNPACK)
     find_package(Catch2 3 REQUIRED)
     add_library(pterun::catch2 ALIAS Catch2::Catch2WithMain)
   endif()
-elseif(EXISTS ${PTERUN_DEPS_PREFIX}/complete)
-  message(STATUS "Dependencies: ${PTERUN_DEPS_PREFIX}")
+elseif(EXISTS ${PTERUN_DEPS_DIR}/complete)
+  message(STATUS "Dependencies: ${PTERUN_DEPS_DIR}")
   include(${CMAKE_SOURCE_DIR}/cmake/deps/sources.cmake)
   pterun_prefix_library(cpuinfo cpuinfo)
   pterun_prefix_library(pthreadpool pthreadpool)
@@ -64,7 +66,7 @@ elseif(EXISTS ${PTERUN_DEPS_PREFIX}/complete)
   pterun_prefix_library(catch2 Catch2Main)
   target_link_libraries(pterun::catch2 INTERFACE pterun::catch2_core)
 else()
-  message(STATUS "Dependencies: built here (scripts/setup builds them once, into ${PTERUN_DEPS_PREFIX})")
+  message(STATUS "Dependencies: built here (scripts/setup builds them once, into ${PTERUN_DEPS_DIR})")
   include(${CMAKE_SOURCE_DIR}/cmake/deps/sources.cmake)
   add_subdirectory(${CMAKE_SOURCE_DIR}/cmake/deps ${CMAKE_BINARY_DIR}/deps EXCLUDE_FROM_ALL SYSTEM)
   add_library(pterun::cpuinfo ALIAS cpuinfo)
