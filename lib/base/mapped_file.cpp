@@ -16,6 +16,12 @@ Error open_error(const std::string& path, const std::string& reason) {
   return program_error(ErrorCode::kAccessFailed, "cannot open '" + path + "': " + reason).at("file", path);
 }
 
+// Bytes of address space behind a file of `size` bytes: whole pages and one more.
+std::size_t mapped_size(std::size_t size) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return round_up(size, page) + page;
+}
+
 struct Descriptor {
   int fd;
   ~Descriptor() { ::close(fd); }
@@ -45,10 +51,15 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   file.path_ = path;
   file.size_ = static_cast<std::size_t>(status.st_size);
   if (file.size_ == 0) return file;
-  void* address = ::mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, fd, 0);
+  // One anonymous page behind the file: kernels may read a whole vector past a constant that ends the file.
+  void* region = ::mmap(nullptr, mapped_size(file.size_), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* address = region == MAP_FAILED ? MAP_FAILED
+                                       : ::mmap(region, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
   if (address == MAP_FAILED) {
+    const std::string reason = std::strerror(errno);
+    if (region != MAP_FAILED) ::munmap(region, mapped_size(file.size_));
     file.size_ = 0;
-    return fail(open_error(path, std::string("cannot map it: ") + std::strerror(errno)));
+    return fail(open_error(path, "cannot map it: " + reason));
   }
   file.data_ = static_cast<const std::byte*>(address);
   return file;
@@ -67,7 +78,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), mapped_size(size_));
 }
 
 void MappedFile::release_pages(Bytes range) const {

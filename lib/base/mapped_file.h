@@ -1,4 +1,5 @@
-// A regular file mapped read-only, whole. Bytes stay valid as long as the MappedFile lives.
+// A regular file mapped read-only, whole, with one readable zero page behind it. Bytes stay valid as long as the
+// MappedFile lives.
 #pragma once
 
 #include <string>

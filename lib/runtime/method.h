@@ -59,8 +59,8 @@ class Method {
   // A number, bool, string or None; must equal the baked value. Errors: kInput.
   Result<void> set_input(std::size_t index, const Value& value);
 
-  // Runs the instructions. Every tensor input must have been set since the last execution or since loading (kInput); inputs that the
-  // run overwrites are restored from the last set_input before each execution.
+  // Runs the instructions. Every tensor input must have been set once since loading (kInput, naming the first that
+  // was not); inputs that a run overwrites are restored from the last set_input before the next.
   // Errors: of operators and delegates, with places "method", "instruction", "operator" or "delegate"; blame
   // kRuntime. After an error the method can be executed again.
   Result<void> execute();

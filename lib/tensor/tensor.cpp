@@ -51,14 +51,35 @@ std::string Tensor::describe() const { return std::string(dtype_name(dtype_)) + 
 
 void AlignedBuffer::Free::operator()(std::byte* p) const { std::free(p); }
 
+namespace {
+
+Error out_of_memory(std::size_t size_bytes) {
+  return make_error(ErrorCode::kMemoryAllocationFailed, "cannot allocate " + std::to_string(size_bytes) + " bytes");
+}
+
+}  // namespace
+
 Result<AlignedBuffer> AlignedBuffer::allocate(std::size_t size_bytes) {
   const auto padded = checked_add(size_bytes, kReadPadding + kAlignment);
-  void* memory = padded ? std::aligned_alloc(kAlignment, round_up(*padded - kAlignment, kAlignment)) : nullptr;
-  if (memory == nullptr) {
-    return fail(ErrorCode::kMemoryAllocationFailed, "cannot allocate " + std::to_string(size_bytes) + " bytes");
-  }
   AlignedBuffer buffer;
-  buffer.data_.reset(static_cast<std::byte*>(memory));
+  if (padded) {
+    buffer.memory_.reset(
+        static_cast<std::byte*>(std::aligned_alloc(kAlignment, round_up(*padded - kAlignment, kAlignment))));
+  }
+  if (buffer.memory_ == nullptr) return fail(out_of_memory(size_bytes));
+  buffer.data_ = buffer.memory_.get();
+  buffer.size_ = size_bytes;
+  return buffer;
+}
+
+Result<AlignedBuffer> AlignedBuffer::allocate_zeroed(std::size_t size_bytes) {
+  const auto padded = checked_add(size_bytes, kReadPadding + kAlignment);
+  AlignedBuffer buffer;
+  // calloc gives fresh zero pages to large blocks without touching them.
+  if (padded) buffer.memory_.reset(static_cast<std::byte*>(std::calloc(*padded, 1)));
+  if (buffer.memory_ == nullptr) return fail(out_of_memory(size_bytes));
+  const auto address = reinterpret_cast<std::uintptr_t>(buffer.memory_.get());
+  buffer.data_ = buffer.memory_.get() + (round_up(address, kAlignment) - address);
   buffer.size_ = size_bytes;
   return buffer;
 }

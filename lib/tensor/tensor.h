@@ -79,12 +79,15 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   // Uninitialised; errors: kMemoryAllocationFailed naming the size.
   static Result<AlignedBuffer> allocate(std::size_t size_bytes);
-  std::byte* data() const { return data_.get(); }
+  // The same, zero; large sizes cost no resident memory until they are touched.
+  static Result<AlignedBuffer> allocate_zeroed(std::size_t size_bytes);
+  std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
 
  private:
   struct Free { void operator()(std::byte* p) const; };
-  std::unique_ptr<std::byte[], Free> data_;
+  std::unique_ptr<std::byte[], Free> memory_;
+  std::byte* data_ = nullptr;   // aligned, inside memory_
   std::size_t size_ = 0;
 };
 
