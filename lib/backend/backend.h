@@ -39,12 +39,12 @@ class NamedData {
 
 // What init is given. Everything is borrowed for the duration of the call except where the comment says otherwise.
 struct InitContext {
-  std::string_view method;                          // method's name
-  std::size_t delegate_index = 0;                   // index in the method's delegate table
-  std::span<const options::Option> load_options;    // this backend's options of this load
-  const NamedData* named_data = nullptr;            // never null; lives as long as the loaded program
-  ThreadPool* threads = nullptr;                    // never null; lives as long as the process's work
-  LogSink* log = nullptr;                           // never null
+  std::string_view method;                        // method's name
+  std::size_t delegate_index = 0;                 // index in the method's delegate table
+  std::span<const options::Option> load_options;  // this backend's options of this load
+  const NamedData* named_data = nullptr;          // never null; lives as long as the loaded program
+  ThreadPool* threads = nullptr;                  // never null; lives as long as the process's work
+  LogSink* log = nullptr;                         // never null
   // Identifies the loaded program: equal for all delegates of all methods of one LoadedProgram, never reused.
   std::uint64_t program_id = 0;
   // Releases pages of the payload or of constants after they were packed; a hint, may be empty.
@@ -59,7 +59,7 @@ struct InitContext {
 struct OptionEffect {
   std::string key;
   options::OptionValue value;
-  std::string detail;    // "workspace 3, 1204224 bytes, shared by 2 delegates"
+  std::string detail;  // "workspace 3, 1204224 bytes, shared by 2 delegates"
 };
 
 // Named sizes and counters, for the report's memory and delegates sections ("workspace_bytes", "packed_bytes").
@@ -79,7 +79,7 @@ class Delegate {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual const options::OptionTable& option_table() const = 0;   // its `backend` is the registered name
+  virtual const options::OptionTable& option_table() const = 0;  // its `backend` is the registered name
   virtual bool is_available() const { return true; }
 
   // Process-wide options. Applies all or none: every option is checked before the first is stored.

@@ -34,7 +34,8 @@ Backend* BackendRegistry::find(std::string_view name) const {
 
 std::vector<std::string> BackendRegistry::names() const {
   std::vector<std::string> names;
-  for (const auto& backend : backends_) names.push_back(backend->option_table().backend);
+  for (const auto& backend : backends_)
+    names.push_back(backend->option_table().backend);
   return names;
 }
 
@@ -42,9 +43,10 @@ namespace {
 
 Error not_registered(std::string_view backend, const std::vector<std::string>& names) {
   std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  return make_error(ErrorCode::kNotFound, "backend '" + std::string(backend) + "' is not registered; registered: " +
-                                              (known.empty() ? "none" : known));
+  for (const std::string& name : names)
+    known += (known.empty() ? "" : ", ") + name;
+  return make_error(ErrorCode::kNotFound, "backend '" + std::string(backend) +
+                                              "' is not registered; registered: " + (known.empty() ? "none" : known));
 }
 
 }  // namespace

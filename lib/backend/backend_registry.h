@@ -20,7 +20,7 @@ class BackendRegistry {
 
   // The backend, or null when none has that name.
   Backend* find(std::string_view name) const;
-  std::vector<std::string> names() const;   // in the order of registration
+  std::vector<std::string> names() const;  // in the order of registration
 
   // Errors: kNotFound for a backend that is not registered, naming those that are; else the backend's own error
   // with BACKEND.KEY in front.

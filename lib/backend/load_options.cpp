@@ -15,7 +15,8 @@ Error refused(ErrorCode code, const std::string& backend, const std::string& key
 }  // namespace
 
 Result<void> LoadOptions::add(const std::string& backend, const std::string& key, options::OptionValue value) {
-  if (!name_ok(backend)) return fail(refused(ErrorCode::kOptionValue, backend, key, "a backend name has 1 to 63 bytes"));
+  if (!name_ok(backend))
+    return fail(refused(ErrorCode::kOptionValue, backend, key, "a backend name has 1 to 63 bytes"));
   if (!name_ok(key)) return fail(refused(ErrorCode::kOptionValue, backend, key, "a key has 1 to 63 bytes"));
   if (const std::string* text = value.as_string();
       text != nullptr && (text->size() > options::kMaxStringValueBytes || text->find('\0') != std::string::npos)) {

@@ -78,8 +78,8 @@ Blame default_blame(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kBug;
   Blame blame = Blame::kBug;
-  std::string message;   // one sentence, with the offending token, what was expected and what was found
-  std::string hint;      // what to do; may be empty
+  std::string message;  // one sentence, with the offending token, what was expected and what was found
+  std::string hint;     // what to do; may be empty
   // Where: "file", "method", "instruction", "operator", "delegate", "node", "option", "source", "pointer",
   // "input", "output", "key" -> text. Sorted by name.
   std::map<std::string, std::string> where;
@@ -97,12 +97,16 @@ Error make_error(ErrorCode code, std::string message);
 // The same, for a cause that lies in the program or its data (exit 3).
 Error program_error(ErrorCode code, std::string message);
 
-inline int exit_code(const Error& error) { return static_cast<int>(error.blame); }
+inline int exit_code(const Error& error) {
+  return static_cast<int>(error.blame);
+}
 
 template <typename T = void>
 using Result = std::expected<T, Error>;
 
-inline std::unexpected<Error> fail(Error error) { return std::unexpected<Error>(std::move(error)); }
+inline std::unexpected<Error> fail(Error error) {
+  return std::unexpected<Error>(std::move(error));
+}
 inline std::unexpected<Error> fail(ErrorCode code, std::string message) {
   return std::unexpected<Error>(make_error(code, std::move(message)));
 }
@@ -113,17 +117,17 @@ inline std::unexpected<Error> fail(ErrorCode code, std::string message) {
 #define PTERUN_CONCAT(a, b) PTERUN_CONCAT_INNER(a, b)
 
 // PTERUN_TRY(check_something()): returns the error of a Result<void> to the caller.
-#define PTERUN_TRY(expression)                                                  \
-  do {                                                                          \
-    if (auto pterun_result = (expression); !pterun_result) [[unlikely]]         \
+#define PTERUN_TRY(expression)                                                   \
+  do {                                                                           \
+    if (auto pterun_result = (expression); !pterun_result) [[unlikely]]          \
       return std::unexpected<::pterun::Error>(std::move(pterun_result).error()); \
   } while (false)
 
 // PTERUN_ASSIGN(auto value, parse_something()): declares or assigns the value of a Result, or returns its error.
 #define PTERUN_ASSIGN(declaration, ...) \
   PTERUN_ASSIGN_INNER(PTERUN_CONCAT(pterun_result_, __LINE__), declaration, __VA_ARGS__)
-#define PTERUN_ASSIGN_INNER(result, declaration, ...)                    \
-  auto result = (__VA_ARGS__);                                           \
-  if (!result) [[unlikely]]                                              \
-    return std::unexpected<::pterun::Error>(std::move(result).error());  \
+#define PTERUN_ASSIGN_INNER(result, declaration, ...)                   \
+  auto result = (__VA_ARGS__);                                          \
+  if (!result) [[unlikely]]                                             \
+    return std::unexpected<::pterun::Error>(std::move(result).error()); \
   declaration = *std::move(result)

@@ -1,13 +1,12 @@
 // POSIX mapping of a file and page advice on parts of it.
 #include "base/mapped_file.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace pterun {
 namespace {
@@ -43,7 +42,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail(open_error(path, std::strerror(errno)));
   const Descriptor closer{fd};
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) return fail(open_error(path, std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) return fail(open_error(path, "it is a directory, not a file"));
   if (!S_ISREG(status.st_mode)) return fail(open_error(path, "it is not a regular file"));
@@ -53,8 +52,8 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (file.size_ == 0) return file;
   // One anonymous page behind the file: kernels may read a whole vector past a constant that ends the file.
   void* region = ::mmap(nullptr, mapped_size(file.size_), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  void* address = region == MAP_FAILED ? MAP_FAILED
-                                       : ::mmap(region, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+  void* address =
+      region == MAP_FAILED ? MAP_FAILED : ::mmap(region, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
   if (address == MAP_FAILED) {
     const std::string reason = std::strerror(errno);
     if (region != MAP_FAILED) ::munmap(region, mapped_size(file.size_));
@@ -66,9 +65,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);

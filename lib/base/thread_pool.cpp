@@ -1,13 +1,13 @@
 // pthreadpool behind ThreadPool, and the count of physical cores inside the affinity mask.
 #include "base/thread_pool.h"
 
-#include <pthreadpool.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <fstream>
+#include <sched.h>
 #include <set>
 #include <string>
+
+#include <pthreadpool.h>
 
 namespace pterun {
 

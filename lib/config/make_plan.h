@@ -18,7 +18,7 @@ enum class Command : std::uint8_t { kRun, kBench, kInspect, kOptions };
 // One use of a flag, in the order of the command line. Positional arguments have the flag "MODEL". A switch without a
 // value has the text "true".
 struct FlagValue {
-  std::string flag;   // "--threads"
+  std::string flag;  // "--threads"
   std::string text;
 };
 

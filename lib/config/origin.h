@@ -1,4 +1,5 @@
-// Where a setting came from. Every value of a Plan carries one, so that errors, the report and --print-config can say it.
+// Where a setting came from. Every value of a Plan carries one, so that errors, the report and --print-config can say
+// it.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,9 @@ struct Origin {
   enum class Kind : std::uint8_t { kDefault, kEnvironment, kConfig, kOverride, kFlag };
 
   Kind kind = Kind::kDefault;
-  std::string source;      // "PTERUN_THREADS", the config file as given, "--set #2", "--threads", "--load-option #2"
-  std::string pointer;     // JSON pointer inside the config file, for kConfig and kOverride
-  std::size_t line = 0;    // line in the config file, from 1; 0 when there is none
+  std::string source;    // "PTERUN_THREADS", the config file as given, "--set #2", "--threads", "--load-option #2"
+  std::string pointer;   // JSON pointer inside the config file, for kConfig and kOverride
+  std::size_t line = 0;  // line in the config file, from 1; 0 when there is none
 
   bool is_default() const { return kind == Kind::kDefault; }
   // "default", "--threads", "environment PTERUN_THREADS", "smoke.json:/bench/warmup (line 7)".

@@ -37,8 +37,8 @@ Error Arguments::wrong_kind(std::size_t i, std::string_view wanted) const {
 
 Result<const Value*> Arguments::at(std::size_t i) const {
   if (i < slots_.size()) return slots_[i];
-  return fail(error(ErrorCode::kInvalidProgram, "argument " + std::to_string(i) + " is missing; the call has " +
-                                                    std::to_string(slots_.size())));
+  return fail(error(ErrorCode::kInvalidProgram,
+                    "argument " + std::to_string(i) + " is missing; the call has " + std::to_string(slots_.size())));
 }
 
 Result<Tensor*> Arguments::tensor(std::size_t i) const {
@@ -173,7 +173,8 @@ Result<std::vector<Tensor*>> Arguments::optional_tensor_list(std::size_t i) cons
   PTERUN_ASSIGN(const Value* value, at(i));
   std::vector<Tensor*> tensors;
   if (const auto* list = value->get_if<OptionalTensorList>()) {
-    for (const Value* item : list->items) tensors.push_back(item == nullptr ? nullptr : item->tensor());
+    for (const Value* item : list->items)
+      tensors.push_back(item == nullptr ? nullptr : item->tensor());
     return tensors;
   }
   return tensor_list(i);

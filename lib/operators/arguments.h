@@ -16,14 +16,14 @@ namespace pterun::operators {
 // PyTorch's Scalar: a Python number whose kind takes part in type promotion.
 class Scalar {
  public:
-  Scalar(bool value) : value_(value) {}              // NOLINT: implicit on purpose, like Python's
-  Scalar(std::int64_t value) : value_(value) {}      // NOLINT
-  Scalar(double value) : value_(value) {}            // NOLINT
+  Scalar(bool value) : value_(value) {}          // NOLINT: implicit on purpose, like Python's
+  Scalar(std::int64_t value) : value_(value) {}  // NOLINT
+  Scalar(double value) : value_(value) {}        // NOLINT
   bool is_bool() const { return value_.index() == 0; }
   bool is_int() const { return value_.index() == 1; }
   bool is_double() const { return value_.index() == 2; }
   double to_double() const;
-  std::int64_t to_int() const;      // doubles truncate; out of range and NaN give what a C cast on x86-64 gives
+  std::int64_t to_int() const;  // doubles truncate; out of range and NaN give what a C cast on x86-64 gives
   bool to_bool() const;
 
  private:
@@ -41,17 +41,17 @@ class Arguments {
 
   // Errors of all: kInvalidArgument "aten::add.out: argument 1 is None, a Tensor is needed".
   Result<Tensor*> tensor(std::size_t i) const;
-  Result<Tensor*> optional_tensor(std::size_t i) const;                 // null for None
-  Result<std::int64_t> integer(std::size_t i) const;                    // Int, or a Bool as 0 / 1
+  Result<Tensor*> optional_tensor(std::size_t i) const;  // null for None
+  Result<std::int64_t> integer(std::size_t i) const;     // Int, or a Bool as 0 / 1
   Result<std::optional<std::int64_t>> optional_integer(std::size_t i) const;
-  Result<double> number(std::size_t i) const;                           // Double, Int or Bool
+  Result<double> number(std::size_t i) const;  // Double, Int or Bool
   Result<std::optional<double>> optional_number(std::size_t i) const;
   Result<bool> boolean(std::size_t i) const;
   Result<Scalar> scalar(std::size_t i) const;
   Result<std::optional<Scalar>> optional_scalar(std::size_t i) const;
-  Result<std::optional<DType>> optional_dtype(std::size_t i) const;     // an Int with a ScalarType number, or None
+  Result<std::optional<DType>> optional_dtype(std::size_t i) const;  // an Int with a ScalarType number, or None
   Result<std::string_view> string(std::size_t i) const;
-  Result<Shape> int_list(std::size_t i) const;                          // at most kMaxRank items; one Int counts as a list
+  Result<Shape> int_list(std::size_t i) const;  // at most kMaxRank items; one Int counts as a list
   Result<std::optional<Shape>> optional_int_list(std::size_t i) const;
   Result<std::vector<double>> double_list(std::size_t i) const;
   Result<std::vector<bool>> bool_list(std::size_t i) const;

@@ -17,11 +17,15 @@ Result<std::byte*> Scratch::allocate(std::size_t size_bytes) {
   return blocks_[used_blocks_++].data();
 }
 
-void Scratch::reset() { used_blocks_ = 0; }
+void Scratch::reset() {
+  used_blocks_ = 0;
+}
 
 namespace {
 
-bool name_less(const OperatorRow* row, std::string_view name) { return row->name < name; }
+bool name_less(const OperatorRow* row, std::string_view name) {
+  return row->name < name;
+}
 
 class FunctionKernel final : public Kernel {
  public:
@@ -53,7 +57,9 @@ const OperatorRow* OperatorRegistry::find(std::string_view name) const {
   return place != sorted_.end() && (*place)->name == name ? *place : nullptr;
 }
 
-std::vector<const OperatorRow*> OperatorRegistry::rows() const { return sorted_; }
+std::vector<const OperatorRow*> OperatorRegistry::rows() const {
+  return sorted_;
+}
 
 Result<std::unique_ptr<Kernel>> prepare_kernel(const OperatorRow& row, PrepareContext& context,
                                                const Arguments& arguments) {

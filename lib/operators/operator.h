@@ -30,13 +30,13 @@ class Scratch {
 };
 
 struct PrepareContext {
-  ThreadPool* threads = nullptr;   // never null
-  LogSink* log = nullptr;          // never null
+  ThreadPool* threads = nullptr;  // never null
+  LogSink* log = nullptr;         // never null
 };
 
 struct ExecuteContext {
-  ThreadPool* threads = nullptr;   // never null
-  Scratch* scratch = nullptr;      // never null
+  ThreadPool* threads = nullptr;  // never null
+  Scratch* scratch = nullptr;     // never null
 };
 
 // One prepared call. Belongs to one instruction of one method.
@@ -55,10 +55,15 @@ class DTypeSet {
  public:
   constexpr DTypeSet() = default;
   constexpr DTypeSet(std::initializer_list<DType> dtypes) {
-    for (const DType dtype : dtypes) bits_ |= bit(dtype);
+    for (const DType dtype : dtypes)
+      bits_ |= bit(dtype);
   }
   constexpr bool contains(DType dtype) const { return (bits_ & bit(dtype)) != 0; }
-  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) { DTypeSet c; c.bits_ = a.bits_ | b.bits_; return c; }
+  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) {
+    DTypeSet c;
+    c.bits_ = a.bits_ | b.bits_;
+    return c;
+  }
 
  private:
   static constexpr std::uint32_t bit(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
@@ -75,7 +80,7 @@ inline constexpr DTypeSet kAllDTypes = kRealAndBool | kUnsigned;
 // One overload: one row in its family's table. Exactly one of `function` (nothing to prepare) and `prepare` is set.
 // `dtypes` are those of the first tensor argument that the overload computes with.
 struct OperatorRow {
-  std::string_view name;         // "aten::add.out"
+  std::string_view name;  // "aten::add.out"
   DTypeSet dtypes;
   Function function = nullptr;
   Prepare prepare = nullptr;
@@ -87,7 +92,7 @@ class OperatorRegistry {
   Result<void> add(std::span<const OperatorRow> family);
   // The row, or null. Rows are borrowed from the families' tables, which live as long as the process.
   const OperatorRow* find(std::string_view name) const;
-  std::vector<const OperatorRow*> rows() const;   // sorted by name
+  std::vector<const OperatorRow*> rows() const;  // sorted by name
 
  private:
   std::vector<const OperatorRow*> sorted_;

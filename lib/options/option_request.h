@@ -17,7 +17,7 @@ namespace pterun::options {
 // The value of a flag: text whose type the backend's table decides.
 struct FlagText {
   std::string text;
-  std::string stated_type;   // "bool", "int", "str" as in KEY:TYPE=VALUE, other text as typed, "" when none was stated
+  std::string stated_type;  // "bool", "int", "str" as in KEY:TYPE=VALUE, other text as typed, "" when none was stated
 };
 
 // A JSON value that is not a bool, an integer or a string: "a float (1.5)", "null", "an array", "an object".
@@ -37,7 +37,7 @@ using RequestedValue = std::variant<FlagText, bool, std::int64_t, std::string, M
 
 struct OptionRequest {
   std::string backend;
-  std::string key;                 // empty with MistypedJson::in_place_of_keys
+  std::string key;  // empty with MistypedJson::in_place_of_keys
   RequestedValue value;
   OptionPath path = OptionPath::kGlobal;
   // Where it came from: "--load-option #2", "smoke.json:/load_options/XnnpackBackend/workspace_sharing_mode (line 7)".
@@ -48,9 +48,9 @@ struct OptionRequest {
 
 inline constexpr int kFlagLayer = 1000;
 
-// Splits the text of one --global-option or --load-option, BACKEND.KEY[:TYPE]=VALUE: backend up to the first `.`, key up
-// to the first `:` or `=`, type up to the first `=`, everything after it is the value. `number` counts the uses of that
-// flag from 1. Errors: kOptionSyntax when `.` or `=` is missing where it belongs, naming the flag and the text.
+// Splits the text of one --global-option or --load-option, BACKEND.KEY[:TYPE]=VALUE: backend up to the first `.`, key
+// up to the first `:` or `=`, type up to the first `=`, everything after it is the value. `number` counts the uses of
+// that flag from 1. Errors: kOptionSyntax when `.` or `=` is missing where it belongs, naming the flag and the text.
 Result<OptionRequest> parse_flag(std::string_view text, OptionPath path, std::size_t number);
 
 // "XnnpackBackend.workspace_sharing_mode", or the backend alone when there is no key; printable.

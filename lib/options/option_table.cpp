@@ -3,7 +3,9 @@
 
 namespace pterun::options {
 
-std::string_view option_path_name(OptionPath path) { return path == OptionPath::kGlobal ? "process-wide" : "load"; }
+std::string_view option_path_name(OptionPath path) {
+  return path == OptionPath::kGlobal ? "process-wide" : "load";
+}
 
 const OptionSpec* OptionTable::find(std::string_view key) const {
   for (const OptionSpec& spec : specs) {

@@ -20,19 +20,19 @@ std::string_view option_path_name(OptionPath path);
 struct OptionSpec {
   std::string key;
   OptionType type = OptionType::kString;
-  bool process_wide = false;      // --global-option
-  bool load = false;              // --load-option
+  bool process_wide = false;  // --global-option
+  bool load = false;          // --load-option
   // An action does something when set, keeps nothing and cannot be read back; it is applied after loading.
   bool action = false;
-  std::optional<OptionValue> default_value;      // none for actions
-  std::int32_t min = INT32_MIN;                  // for ints, inclusive
+  std::optional<OptionValue> default_value;  // none for actions
+  std::int32_t min = INT32_MIN;              // for ints, inclusive
   std::int32_t max = INT32_MAX;
   std::vector<std::pair<std::string, std::int32_t>> names;  // enum names of ints, for flags only
   // For a string that makes sense only when a bool key of the same backend is true in the same load ("" if none).
   std::string requires_true;
   // Non-empty: the key is known but this build cannot honour it yet (error unsupported_option); says when it will.
   std::string unsupported;
-  std::string doc;                // one sentence
+  std::string doc;  // one sentence
 };
 
 struct OptionTable {

@@ -9,7 +9,7 @@
 namespace pterun::options {
 
 // ExecuTorch's limits (runtime/backend/options.h, backend_options_map.h): 64- and 256-byte buffers with a NUL.
-inline constexpr std::size_t kMaxNameBytes = 63;          // backend name and key, at least 1
+inline constexpr std::size_t kMaxNameBytes = 63;  // backend name and key, at least 1
 inline constexpr std::size_t kMaxStringValueBytes = 255;
 inline constexpr std::size_t kMaxLoadBackends = 8;
 

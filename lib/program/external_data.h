@@ -25,7 +25,7 @@ struct TensorLayout {
 struct ExternalEntry {
   std::string_view key;
   Bytes data;
-  std::optional<TensorLayout> layout;   // absent for raw blobs; checked to need no more than data.size() bytes
+  std::optional<TensorLayout> layout;  // absent for raw blobs; checked to need no more than data.size() bytes
 };
 
 class ExternalDataFile {
@@ -34,8 +34,8 @@ class ExternalDataFile {
   static Result<std::shared_ptr<const ExternalDataFile>> open(const std::string& path);
 
   const std::string& path() const { return file_.path(); }
-  std::span<const ExternalEntry> entries() const { return entries_; }   // sorted by key
-  const ExternalEntry* find(std::string_view key) const;                // null when absent
+  std::span<const ExternalEntry> entries() const { return entries_; }  // sorted by key
+  const ExternalEntry* find(std::string_view key) const;               // null when absent
   void release_pages(Bytes range) const { file_.release_pages(range); }
 
  private:

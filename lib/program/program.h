@@ -32,40 +32,68 @@ struct PlannedMemory {
 
 struct TensorSpec {
   DType dtype = DType::kFloat32;
-  Shape sizes;                 // the upper bound when dynamic
+  Shape sizes;  // the upper bound when dynamic
   DimOrder dim_order;
   bool dynamic = false;
-  std::uint64_t nbytes = 0;    // of `sizes`; checked not to overflow
+  std::uint64_t nbytes = 0;  // of `sizes`; checked not to overflow
   // Where the data is. Exactly as the file has it (facts §3.4):
-  std::optional<PlannedMemory> planned;   // set: lives in the memory plan
-  Bytes data;                  // not planned: the constant, in place. Planned: initial bytes of a mutable buffer. Exactly nbytes or empty.
-  bool external = false;       // data comes from a .ptd under `name`
-  std::string_view name;       // fully qualified name, may be empty
+  std::optional<PlannedMemory> planned;  // set: lives in the memory plan
+  Bytes data;  // not planned: the constant, in place. Planned: initial bytes of a mutable buffer. Exactly nbytes or
+               // empty.
+  bool external = false;  // data comes from a .ptd under `name`
+  std::string_view name;  // fully qualified name, may be empty
   bool is_constant() const { return !planned && (external || !data.empty() || has_data); }
-  bool has_data = false;       // data_buffer_idx != 0 (a constant or initial data of zero bytes has empty `data`)
+  bool has_data = false;  // data_buffer_idx != 0 (a constant or initial data of zero bytes has empty `data`)
 };
 
 struct NoneSpec {};
-struct IntListSpec { std::vector<std::uint32_t> values; };                    // indices of values that hold Ints
-struct DoubleListSpec { std::vector<double> items; };
-struct BoolListSpec { std::vector<bool> items; };
-struct TensorListSpec { std::vector<std::uint32_t> values; };                 // indices of Tensor values
-struct OptionalTensorListSpec { std::vector<std::optional<std::uint32_t>> values; };
+struct IntListSpec {
+  std::vector<std::uint32_t> values;
+};  // indices of values that hold Ints
+struct DoubleListSpec {
+  std::vector<double> items;
+};
+struct BoolListSpec {
+  std::vector<bool> items;
+};
+struct TensorListSpec {
+  std::vector<std::uint32_t> values;
+};  // indices of Tensor values
+struct OptionalTensorListSpec {
+  std::vector<std::optional<std::uint32_t>> values;
+};
 
 using ValueSpec = std::variant<NoneSpec, TensorSpec, std::string_view, double, std::int64_t, bool, BoolListSpec,
                                DoubleListSpec, IntListSpec, TensorListSpec, OptionalTensorListSpec>;
 
-struct KernelCall { std::uint32_t op = 0; std::vector<std::uint32_t> args; };
-struct DelegateCall { std::uint32_t delegate = 0; std::vector<std::uint32_t> args; };
-struct MoveCall { std::uint32_t from = 0; std::uint32_t to = 0; };
-struct JumpFalseCall { std::uint32_t condition = 0; std::uint32_t destination = 0; };  // destination <= chain length
-struct FreeCall { std::uint32_t value = 0; };
+struct KernelCall {
+  std::uint32_t op = 0;
+  std::vector<std::uint32_t> args;
+};
+struct DelegateCall {
+  std::uint32_t delegate = 0;
+  std::vector<std::uint32_t> args;
+};
+struct MoveCall {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+};
+struct JumpFalseCall {
+  std::uint32_t condition = 0;
+  std::uint32_t destination = 0;
+};  // destination <= chain length
+struct FreeCall {
+  std::uint32_t value = 0;
+};
 using Instruction = std::variant<KernelCall, DelegateCall, MoveCall, JumpFalseCall, FreeCall>;
 
-struct CompileSpecEntry { std::string_view key; Bytes value; };
+struct CompileSpecEntry {
+  std::string_view key;
+  Bytes value;
+};
 
 struct DelegateSpec {
-  std::string_view id;             // backend name
+  std::string_view id;  // backend name
   Bytes payload;
   std::vector<CompileSpecEntry> compile_specs;
 };
@@ -73,9 +101,9 @@ struct DelegateSpec {
 struct MethodPlan {
   std::string name;
   std::vector<ValueSpec> values;
-  std::vector<std::uint32_t> inputs;     // indices of values
+  std::vector<std::uint32_t> inputs;  // indices of values
   std::vector<std::uint32_t> outputs;
-  std::vector<std::string> operators;    // "aten::add.out": name, then "." and overload unless that is empty
+  std::vector<std::string> operators;  // "aten::add.out": name, then "." and overload unless that is empty
   std::vector<DelegateSpec> delegates;
   std::vector<std::vector<Instruction>> chains;
   std::vector<std::uint64_t> buffer_bytes;  // sizes of the planned buffers, by PlannedMemory::buffer
@@ -98,7 +126,7 @@ class Program {
   const std::string& path() const { return path_; }
   std::uint64_t file_bytes() const { return file_bytes_; }
   std::span<const MethodPlan> methods() const { return methods_; }
-  const MethodPlan* find_method(std::string_view name) const;   // null when there is none
+  const MethodPlan* find_method(std::string_view name) const;  // null when there is none
   std::span<const NamedBlob> named_data() const { return named_data_; }
   // The bytes under a key, or nullopt.
   std::optional<Bytes> find_named_data(std::string_view key) const;
@@ -116,7 +144,7 @@ class Program {
   bool bundled_ = false;
   MappedFile file_;
   std::vector<MethodPlan> methods_;
-  std::vector<NamedBlob> named_data_;    // sorted by key
+  std::vector<NamedBlob> named_data_;  // sorted by key
 };
 
 }  // namespace pterun::program

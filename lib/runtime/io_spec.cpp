@@ -19,7 +19,9 @@ std::string value_text(const Value& value) {
   return std::string(value.kind_name());
 }
 
-std::string input_name(std::size_t index) { return "input " + std::to_string(index); }
+std::string input_name(std::size_t index) {
+  return "input " + std::to_string(index);
+}
 
 Error input_error(std::size_t index, const std::string& message) {
   return make_error(ErrorCode::kInput, input_name(index) + ": " + message).at("input", std::to_string(index));
@@ -93,8 +95,8 @@ Result<void> check_tensor_input(std::size_t index, const IoSpec& spec, const Ten
 
 Result<void> check_value_input(std::size_t index, const IoSpec& spec, const Value& given) {
   const auto mismatch = [&] {
-    return fail(input_error(index, "given " + value_text(given) + ", the program was exported with " +
-                                       spec.describe() + " and takes no other value"));
+    return fail(input_error(index, "given " + value_text(given) + ", the program was exported with " + spec.describe() +
+                                       " and takes no other value"));
   };
   if (given.payload().index() != spec.baked.payload().index()) return mismatch();
   if (const auto* real = given.get_if<double>()) {

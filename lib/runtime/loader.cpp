@@ -26,16 +26,17 @@ class MergedData final : public backend::NamedData {
       if (const program::ExternalEntry* entry = file->find(key)) return entry->data;
     }
     if (const auto data = program_->find_named_data(key)) return *data;
-    return fail(program_error(ErrorCode::kNotFound, "no data under key '" + std::string(key) + "' in the program" +
-                                                        (external_.empty() ? "; no .ptd file was given"
-                                                                           : " or the given .ptd files"))
+    return fail(program_error(ErrorCode::kNotFound,
+                              "no data under key '" + std::string(key) + "' in the program" +
+                                  (external_.empty() ? "; no .ptd file was given" : " or the given .ptd files"))
                     .at("key", std::string(key))
                     .with_hint("pass the program's data file with --data FILE.ptd"));
   }
 
   void release_pages(Bytes range) const override {
     program_->release_pages(range);
-    for (const auto& file : external_) file->release_pages(range);
+    for (const auto& file : external_)
+      file->release_pages(range);
   }
 
  private:
@@ -54,8 +55,9 @@ Result<void> check_unique_keys(const ExternalTensors& external) {
     for (const program::ExternalEntry& entry : file->entries()) {
       const auto [owner, is_new] = owners.try_emplace(entry.key, file.get());
       if (is_new) continue;
-      return fail(program_error(ErrorCode::kInvalidArgument, "key '" + std::string(entry.key) + "' is in two data files: '" +
-                                                                 owner->second->path() + "' and '" + file->path() + "'")
+      return fail(program_error(ErrorCode::kInvalidArgument, "key '" + std::string(entry.key) +
+                                                                 "' is in two data files: '" + owner->second->path() +
+                                                                 "' and '" + file->path() + "'")
                       .at("key", std::string(entry.key))
                       .at("file", file->path()));
     }
@@ -66,7 +68,8 @@ Result<void> check_unique_keys(const ExternalTensors& external) {
 std::string uses_text(const std::vector<MissingItem>& items) {
   std::string text;
   for (const MissingItem& item : items) {
-    text += (text.empty() ? "" : ", ") + item.name + " (" + std::to_string(item.uses) + (item.uses == 1 ? " use)" : " uses)");
+    text += (text.empty() ? "" : ", ") + item.name + " (" + std::to_string(item.uses) +
+            (item.uses == 1 ? " use)" : " uses)");
   }
   return text;
 }
@@ -75,9 +78,11 @@ Error missing_error(const Missing& missing, const std::string& method, const bac
   std::string message = "method '" + method + "' needs what this build lacks:";
   if (!missing.operators.empty()) message += " operators " + uses_text(missing.operators);
   if (!missing.backends.empty()) {
-    message += (missing.operators.empty() ? " backends " : "; backends ") + uses_text(missing.backends) + "; registered here: ";
+    message += (missing.operators.empty() ? " backends " : "; backends ") + uses_text(missing.backends) +
+               "; registered here: ";
     std::string known;
-    for (const std::string& name : backends.names()) known += (known.empty() ? "" : ", ") + name;
+    for (const std::string& name : backends.names())
+      known += (known.empty() ? "" : ", ") + name;
     message += known.empty() ? "none" : known;
   }
   const auto code = missing.operators.empty() ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing;
@@ -105,8 +110,10 @@ Missing find_missing(const program::MethodPlan& plan, const backend::BackendRegi
     if (found == nullptr || !found->is_available()) ++missing_backends[std::string(delegate.id)];
   }
   Missing missing;
-  for (const auto& [name, uses] : missing_operators) missing.operators.push_back({name, uses});
-  for (const auto& [name, uses] : missing_backends) missing.backends.push_back({name, uses});
+  for (const auto& [name, uses] : missing_operators)
+    missing.operators.push_back({name, uses});
+  for (const auto& [name, uses] : missing_backends)
+    missing.backends.push_back({name, uses});
   return missing;
 }
 
@@ -151,7 +158,8 @@ Result<std::unique_ptr<backend::Delegate>> SharedState::init_delegate(const prog
   context.program_id = program_id;
   context.release_pages = [data = named_data.get()](Bytes range) { data->release_pages(range); };
   std::vector<backend::CompileSpec> compile_specs;
-  for (const program::CompileSpecEntry& entry : spec.compile_specs) compile_specs.push_back({entry.key, entry.value});
+  for (const program::CompileSpecEntry& entry : spec.compile_specs)
+    compile_specs.push_back({entry.key, entry.value});
 
   const std::int64_t init_begin_ns = now_ns();
   auto delegate = backends->find(spec.id)->init(context, spec.payload, compile_specs);
@@ -161,8 +169,10 @@ Result<std::unique_ptr<backend::Delegate>> SharedState::init_delegate(const prog
                         delegate ? "Ok" : std::string(error_code_name(delegate.error().code))});
   }
   if (!delegate) {
-    return fail(std::move(delegate).error().at("method", plan.name).at(
-        "delegate", std::to_string(index) + " (" + std::string(spec.id) + ")"));
+    return fail(std::move(delegate)
+                    .error()
+                    .at("method", plan.name)
+                    .at("delegate", std::to_string(index) + " (" + std::string(spec.id) + ")"));
   }
   return delegate;
 }
@@ -183,14 +193,16 @@ Result<Step> SharedState::prepare_kernel_step(Method::State& state, const progra
   step.name = state.plan.operators[call.op];
   step.args_begin = static_cast<std::uint32_t>(state.args.size());
   step.args_count = static_cast<std::uint32_t>(call.args.size());
-  for (const std::uint32_t index : call.args) state.args.push_back(&(*state.values)[index]);
+  for (const std::uint32_t index : call.args)
+    state.args.push_back(&(*state.values)[index]);
   if (step.name == "executorch_prim::et_view.default" && !call.args.empty()) {
     state.values->mark_redirected(call.args.back());
   }
   operators::PrepareContext context{threads, log};
   const operators::Arguments arguments(step.name, std::span(state.args).subspan(step.args_begin, step.args_count));
   auto kernel = operators::prepare_kernel(*operators->find(step.name), context, arguments);
-  if (!kernel) return fail(std::move(kernel).error().at("method", state.plan.name).at("operator", std::string(step.name)));
+  if (!kernel)
+    return fail(std::move(kernel).error().at("method", state.plan.name).at("operator", std::string(step.name)));
   step.kernel = kernel->get();
   state.kernels.push_back(*std::move(kernel));
   ++state.kernel_calls;
@@ -208,7 +220,8 @@ Result<void> SharedState::prepare_steps(Method::State& state) {
         step.kind = Step::Kind::kDelegate;
         step.args_begin = static_cast<std::uint32_t>(state.args.size());
         step.args_count = static_cast<std::uint32_t>(call->args.size());
-        for (const std::uint32_t index : call->args) state.args.push_back(&(*state.values)[index]);
+        for (const std::uint32_t index : call->args)
+          state.args.push_back(&(*state.values)[index]);
         step.delegate = state.delegates[call->delegate].get();
         step.name = state.plan.delegates[call->delegate].id;
         step.a = call->delegate;
@@ -243,8 +256,10 @@ Result<std::unique_ptr<Method>> SharedState::make_method(const program::MethodPl
   PTERUN_ASSIGN(state->memory, MemoryPlan::create(plan, shared_indices, arenas));
   PTERUN_ASSIGN(state->values, ValueTable::create(plan, state->memory, external));
   PTERUN_TRY(state->values->load_initial_data(state->memory, external));
-  for (const std::uint32_t index : plan.inputs) state->inputs.push_back(io_spec(plan.values[index]));
-  for (const std::uint32_t index : plan.outputs) state->outputs.push_back(io_spec(plan.values[index]));
+  for (const std::uint32_t index : plan.inputs)
+    state->inputs.push_back(io_spec(plan.values[index]));
+  for (const std::uint32_t index : plan.outputs)
+    state->outputs.push_back(io_spec(plan.values[index]));
   state->staged.resize(plan.inputs.size());
   state->input_set.resize(plan.inputs.size(), false);
   PTERUN_TRY(init_delegates(*state));
@@ -257,10 +272,18 @@ Result<std::unique_ptr<Method>> SharedState::make_method(const program::MethodPl
 LoadedProgram::LoadedProgram() : state_(std::make_unique<SharedState>()) {}
 LoadedProgram::~LoadedProgram() = default;
 
-const program::Program& LoadedProgram::program() const { return *state_->program; }
-const std::vector<backend::Receipt>& LoadedProgram::receipts() const { return state_->receipts; }
-const LoadTimes& LoadedProgram::times() const { return state_->times; }
-const std::vector<std::unique_ptr<Method>>& LoadedProgram::methods() const { return state_->methods; }
+const program::Program& LoadedProgram::program() const {
+  return *state_->program;
+}
+const std::vector<backend::Receipt>& LoadedProgram::receipts() const {
+  return state_->receipts;
+}
+const LoadTimes& LoadedProgram::times() const {
+  return state_->times;
+}
+const std::vector<std::unique_ptr<Method>>& LoadedProgram::methods() const {
+  return state_->methods;
+}
 
 Result<Method*> LoadedProgram::load_method(std::string_view name) {
   for (const auto& method : state_->methods) {
@@ -269,7 +292,8 @@ Result<Method*> LoadedProgram::load_method(std::string_view name) {
   const program::MethodPlan* plan = state_->program->find_method(name);
   if (plan == nullptr) {
     std::string known;
-    for (const program::MethodPlan& method : state_->program->methods()) known += (known.empty() ? "" : ", ") + method.name;
+    for (const program::MethodPlan& method : state_->program->methods())
+      known += (known.empty() ? "" : ", ") + method.name;
     return fail(make_error(ErrorCode::kInvalidArgument,
                            "the program has no method '" + std::string(name) + "'; it has: " + known)
                     .with_blame(Blame::kUsage)

@@ -20,18 +20,18 @@
 namespace pterun::runtime {
 
 struct LoadRequest {
-  std::string path;                          // .pte or .bpte
-  std::vector<std::string> data_paths;       // .ptd files
+  std::string path;                     // .pte or .bpte
+  std::vector<std::string> data_paths;  // .ptd files
   program::Verification verification = program::Verification::kFull;
-  backend::LoadOptions options;              // reach every delegate of every method that is loaded
+  backend::LoadOptions options;  // reach every delegate of every method that is loaded
 };
 
 struct LoadTimes {
-  std::int64_t program_ns = 0;               // map, verify, parse; .ptd files included
-  std::int64_t methods_ns = 0;               // sum over the loaded methods
+  std::int64_t program_ns = 0;  // map, verify, parse; .ptd files included
+  std::int64_t methods_ns = 0;  // sum over the loaded methods
 };
 
-class SharedState;   // named constants, shared mutable buffers; internal
+class SharedState;  // named constants, shared mutable buffers; internal
 
 // One program with the methods loaded so far. All of them got the same load options.
 class LoadedProgram {
@@ -44,7 +44,7 @@ class LoadedProgram {
   Result<Method*> load_method(std::string_view name);
   const std::vector<backend::Receipt>& receipts() const;
   const LoadTimes& times() const;
-  const std::vector<std::unique_ptr<Method>>& methods() const;   // in the order they were loaded
+  const std::vector<std::unique_ptr<Method>>& methods() const;  // in the order they were loaded
 
  private:
   friend class Loader;
@@ -72,7 +72,7 @@ class Loader {
 
 // What a program needs and this build lacks, per method, without loading anything.
 struct MissingItem {
-  std::string name;          // operator or backend
+  std::string name;  // operator or backend
   std::size_t uses = 0;
 };
 struct Missing {

@@ -49,8 +49,8 @@ std::vector<std::uint32_t> shared_buffer_indices(const program::Program& program
   return {kSharedBuffer};
 }
 
-Result<MemoryPlan> MemoryPlan::create(const program::MethodPlan& plan,
-                                      const std::vector<std::uint32_t>& shared_indices, SharedArenas& shared) {
+Result<MemoryPlan> MemoryPlan::create(const program::MethodPlan& plan, const std::vector<std::uint32_t>& shared_indices,
+                                      SharedArenas& shared) {
   MemoryPlan memory;
   for (std::uint32_t i = 0; i < plan.buffer_bytes.size(); ++i) {
     const bool is_shared = std::ranges::find(shared_indices, i) != shared_indices.end();
@@ -64,7 +64,8 @@ Result<MemoryPlan> MemoryPlan::create(const program::MethodPlan& plan,
     auto arena = std::make_shared<Arena>();
     auto allocated = AlignedBuffer::allocate_zeroed(plan.buffer_bytes[i]);
     if (!allocated) {
-      return fail(std::move(allocated).error().at("method", plan.name).at("key", "planned buffer " + std::to_string(i + 1)));
+      return fail(
+          std::move(allocated).error().at("method", plan.name).at("key", "planned buffer " + std::to_string(i + 1)));
     }
     arena->memory = *std::move(allocated);
     if (is_shared) shared[i] = arena;
@@ -74,7 +75,8 @@ Result<MemoryPlan> MemoryPlan::create(const program::MethodPlan& plan,
 }
 
 void MemoryPlan::mark_initialised() {
-  for (const auto& arena : arenas_) arena->initialised = true;
+  for (const auto& arena : arenas_)
+    arena->initialised = true;
 }
 
 void MemoryPlan::clear() {

@@ -15,7 +15,7 @@ namespace pterun::runtime {
 
 struct Arena {
   AlignedBuffer memory;
-  bool initialised = false;   // initial bytes of its mutable buffers were copied once
+  bool initialised = false;  // initial bytes of its mutable buffers were copied once
 };
 
 // Arenas by planned buffer index, shared by the methods of one loaded program.

@@ -54,9 +54,7 @@ Result<void> run_step(Method::State& state, const Step& step, operators::Execute
       return result;
     }
     case Step::Kind::kDelegate: return step.delegate->execute(args);
-    case Step::Kind::kMove:
-      (*state.values)[step.b].set((*state.values)[step.a].payload());
-      return {};
+    case Step::Kind::kMove: (*state.values)[step.b].set((*state.values)[step.a].payload()); return {};
     case Step::Kind::kJumpFalse: {
       PTERUN_ASSIGN(const bool is_true, condition((*state.values)[step.a]));
       if (!is_true) next = step.b;
@@ -65,8 +63,8 @@ Result<void> run_step(Method::State& state, const Step& step, operators::Execute
     case Step::Kind::kFree: {
       Tensor* tensor = (*state.values)[step.a].tensor();
       if (tensor == nullptr) {
-        return fail(program_error(ErrorCode::kInvalidProgram, "a free instruction names value " +
-                                                                  std::to_string(step.a) + ", which is no tensor"));
+        return fail(program_error(ErrorCode::kInvalidProgram,
+                                  "a free instruction names value " + std::to_string(step.a) + ", which is no tensor"));
       }
       tensor->set_data(nullptr);
       return {};
@@ -80,7 +78,9 @@ void record(std::vector<InstructionProfile>& profile, std::size_t index, const S
   if (entry.name.empty()) {
     switch (step.kind) {
       case Step::Kind::kKernel: entry.name = std::string(step.name); break;
-      case Step::Kind::kDelegate: entry.name = "delegate " + std::to_string(step.a) + " (" + std::string(step.name) + ")"; break;
+      case Step::Kind::kDelegate:
+        entry.name = "delegate " + std::to_string(step.a) + " (" + std::string(step.name) + ")";
+        break;
       case Step::Kind::kMove: entry.name = "move"; break;
       case Step::Kind::kJumpFalse: entry.name = "jump_false"; break;
       case Step::Kind::kFree: entry.name = "free"; break;
@@ -95,13 +95,27 @@ void record(std::vector<InstructionProfile>& profile, std::size_t index, const S
 Method::Method(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Method::~Method() = default;
 
-const std::string& Method::name() const { return state_->plan.name; }
-std::span<const IoSpec> Method::inputs() const { return state_->inputs; }
-std::span<const IoSpec> Method::outputs() const { return state_->outputs; }
-std::span<const std::uint64_t> Method::planned_bytes() const { return state_->plan.buffer_bytes; }
-std::span<const DelegateInfo> Method::delegates() const { return state_->delegate_infos; }
-std::int64_t Method::load_ns() const { return state_->load_ns; }
-std::size_t Method::kernel_calls() const { return state_->kernel_calls; }
+const std::string& Method::name() const {
+  return state_->plan.name;
+}
+std::span<const IoSpec> Method::inputs() const {
+  return state_->inputs;
+}
+std::span<const IoSpec> Method::outputs() const {
+  return state_->outputs;
+}
+std::span<const std::uint64_t> Method::planned_bytes() const {
+  return state_->plan.buffer_bytes;
+}
+std::span<const DelegateInfo> Method::delegates() const {
+  return state_->delegate_infos;
+}
+std::int64_t Method::load_ns() const {
+  return state_->load_ns;
+}
+std::size_t Method::kernel_calls() const {
+  return state_->kernel_calls;
+}
 
 Result<void> Method::set_input(std::size_t index, const Tensor& tensor) {
   if (index >= state_->inputs.size()) {
@@ -157,22 +171,26 @@ Result<void> Method::execute() {
   const std::size_t count = state.steps.size();
   for (std::size_t index = 0; index < count;) {
     if (++executed > kMaxInstructions) {
-      return fail(make_error(ErrorCode::kInvalidProgram, "more than 10000000 instructions in one execution: the "
-                                                         "program loops without end")
+      return fail(make_error(ErrorCode::kInvalidProgram,
+                             "more than 10000000 instructions in one execution: the "
+                             "program loops without end")
                       .with_blame(Blame::kRuntime)
                       .at("method", state.plan.name));
     }
     std::size_t next = index + 1;
     const std::int64_t begin_ns = state.profile == nullptr ? 0 : now_ns();
     auto result = run_step(state, state.steps[index], context, next);
-    if (!result) [[unlikely]] return fail(in_step(std::move(result).error(), state, index));
+    if (!result) [[unlikely]]
+      return fail(in_step(std::move(result).error(), state, index));
     if (state.profile != nullptr) record(*state.profile, index, state.steps[index], now_ns() - begin_ns);
     index = next;
   }
   return {};
 }
 
-const Value& Method::output(std::size_t index) const { return (*state_->values)[state_->plan.outputs[index]]; }
+const Value& Method::output(std::size_t index) const {
+  return (*state_->values)[state_->plan.outputs[index]];
+}
 
 Result<void> Method::reset_state() {
   state_->memory.clear();

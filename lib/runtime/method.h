@@ -20,13 +20,13 @@ namespace pterun::runtime {
 struct IoSpec {
   enum class Kind : std::uint8_t { kNone, kTensor, kInt, kDouble, kBool, kString, kOther };
   Kind kind = Kind::kNone;
-  DType dtype = DType::kFloat32;    // tensors
-  Shape sizes;                      // the bound when dynamic
+  DType dtype = DType::kFloat32;  // tensors
+  Shape sizes;                    // the bound when dynamic
   DimOrder dim_order;
   bool dynamic = false;
-  bool constant = false;            // an output that is a constant of the program
-  Value baked;                      // numbers and strings
-  std::string describe() const;     // "float32[1, 3, 224, 224]", "int", "None"
+  bool constant = false;         // an output that is a constant of the program
+  Value baked;                   // numbers and strings
+  std::string describe() const;  // "float32[1, 3, 224, 224]", "int", "None"
 };
 
 // Where a delegate of a loaded method stands.
@@ -35,13 +35,13 @@ struct DelegateInfo {
   std::string backend;
   std::size_t payload_bytes = 0;
   std::int64_t init_ns = 0;
-  std::size_t calls = 0;            // delegate calls in the method's instructions
-  const backend::Delegate* delegate = nullptr;   // owned by the method
+  std::size_t calls = 0;                        // delegate calls in the method's instructions
+  const backend::Delegate* delegate = nullptr;  // owned by the method
 };
 
 // Time of one instruction, for profiles; collected only while a profile is attached.
 struct InstructionProfile {
-  std::string name;                 // operator name, or "delegate 3 (XnnpackBackend)"
+  std::string name;  // operator name, or "delegate 3 (XnnpackBackend)"
   std::int64_t total_ns = 0;
   std::int64_t calls = 0;
 };
@@ -70,12 +70,12 @@ class Method {
 
   // Gives mutable buffers the values they had after loading.
   Result<void> reset_state();
-  bool has_state() const;           // has mutable buffers
+  bool has_state() const;  // has mutable buffers
 
-  std::span<const std::uint64_t> planned_bytes() const;    // per planned buffer
+  std::span<const std::uint64_t> planned_bytes() const;  // per planned buffer
   std::span<const DelegateInfo> delegates() const;
   std::int64_t load_ns() const;
-  std::size_t kernel_calls() const;                        // operator instructions
+  std::size_t kernel_calls() const;  // operator instructions
   // While attached (non-null), execute adds the time of every instruction to (*profile)[flat index].
   void attach_profile(std::vector<InstructionProfile>* profile);
 

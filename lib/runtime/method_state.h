@@ -18,21 +18,20 @@ namespace pterun::runtime {
 struct Step {
   enum class Kind : std::uint8_t { kKernel, kDelegate, kMove, kJumpFalse, kFree };
   Kind kind = Kind::kKernel;
-  std::uint32_t args_begin = 0;      // into State::args
+  std::uint32_t args_begin = 0;  // into State::args
   std::uint32_t args_count = 0;
   operators::Kernel* kernel = nullptr;
   backend::Delegate* delegate = nullptr;
-  std::string_view name;             // operator's name, borrowed from the plan
-  std::uint32_t a = 0;               // move: from; jump: condition; free: value; delegate: its index
-  std::uint32_t b = 0;               // move: to; jump: destination step
+  std::string_view name;  // operator's name, borrowed from the plan
+  std::uint32_t a = 0;    // move: from; jump: condition; free: value; delegate: its index
+  std::uint32_t b = 0;    // move: to; jump: destination step
 };
 
 class Method::State {
  public:
-  State(const program::MethodPlan& method_plan, ThreadPool& thread_pool)
-      : plan(method_plan), threads(thread_pool) {}
+  State(const program::MethodPlan& method_plan, ThreadPool& thread_pool) : plan(method_plan), threads(thread_pool) {}
 
-  const program::MethodPlan& plan;   // borrowed from the Program, which the LoadedProgram keeps
+  const program::MethodPlan& plan;  // borrowed from the Program, which the LoadedProgram keeps
   ThreadPool& threads;
   ExternalTensors external;
   MemoryPlan memory;
@@ -43,7 +42,7 @@ class Method::State {
   std::vector<Step> steps;
   std::vector<IoSpec> inputs;
   std::vector<IoSpec> outputs;
-  std::vector<HostTensor> staged;    // by input: what set_input was given, in the input's dim order
+  std::vector<HostTensor> staged;  // by input: what set_input was given, in the input's dim order
   std::vector<bool> input_set;
   std::vector<DelegateInfo> delegate_infos;
   operators::Scratch scratch;

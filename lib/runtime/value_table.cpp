@@ -13,7 +13,8 @@ using program::TensorSpec;
 std::string file_list(const ExternalTensors& external) {
   if (external.empty()) return "no .ptd file was given";
   std::string text = "not in ";
-  for (const auto& file : external) text += (file == external.front() ? "'" : ", '") + file->path() + "'";
+  for (const auto& file : external)
+    text += (file == external.front() ? "'" : ", '") + file->path() + "'";
   return text;
 }
 
@@ -21,15 +22,15 @@ Result<const ExternalEntry*> find_external(const TensorSpec& spec, const Externa
   for (const auto& file : external) {
     const ExternalEntry* entry = file->find(spec.name);
     if (entry == nullptr) continue;
-    const Error mismatch = make_error(ErrorCode::kInvalidExternalData,
-                                      "the data under key '" + std::string(spec.name) + "' in '" + file->path() +
-                                          "' does not fit: the program needs " + std::string(dtype_name(spec.dtype)) +
-                                          spec.sizes.to_string() + " in dim order " + spec.dim_order.to_string() +
-                                          (entry->layout ? ", the file has " + std::string(dtype_name(entry->layout->dtype)) +
-                                                               entry->layout->sizes.to_string() + " in dim order " +
-                                                               entry->layout->dim_order.to_string()
-                                                         : ", the file has " + std::to_string(entry->data.size()) +
-                                                               " bytes without a layout"));
+    const Error mismatch = make_error(
+        ErrorCode::kInvalidExternalData,
+        "the data under key '" + std::string(spec.name) + "' in '" + file->path() +
+            "' does not fit: the program needs " + std::string(dtype_name(spec.dtype)) + spec.sizes.to_string() +
+            " in dim order " + spec.dim_order.to_string() +
+            (entry->layout
+                 ? ", the file has " + std::string(dtype_name(entry->layout->dtype)) +
+                       entry->layout->sizes.to_string() + " in dim order " + entry->layout->dim_order.to_string()
+                 : ", the file has " + std::to_string(entry->data.size()) + " bytes without a layout"));
     const bool fits = entry->layout && entry->layout->dtype == spec.dtype && entry->layout->sizes == spec.sizes &&
                       entry->layout->dim_order == spec.dim_order && entry->data.size() >= spec.nbytes;
     if (!fits) return fail(Error(mismatch).at("key", std::string(spec.name)).at("file", file->path()));
@@ -42,7 +43,9 @@ Result<const ExternalEntry*> find_external(const TensorSpec& spec, const Externa
 }
 
 // Operators that only point their output at other memory: such an output needs none of its own.
-bool is_view_operator(const std::string& name) { return name == "executorch_prim::et_view.default"; }
+bool is_view_operator(const std::string& name) {
+  return name == "executorch_prim::et_view.default";
+}
 
 std::vector<bool> view_outputs(const program::MethodPlan& plan) {
   std::vector<bool> is_view(plan.values.size(), false);
@@ -96,7 +99,8 @@ Result<void> ValueTable::fill(const MemoryPlan& memory, const ExternalTensors& e
   const auto slot = [this](std::uint32_t index) { return &values_[index]; };
   const auto slots = [&](const std::vector<std::uint32_t>& indices) {
     std::vector<Value*> items;
-    for (const std::uint32_t index : indices) items.push_back(slot(index));
+    for (const std::uint32_t index : indices)
+      items.push_back(slot(index));
     return items;
   };
   for (std::size_t i = 0; i < count; ++i) {
@@ -128,7 +132,8 @@ Result<void> ValueTable::fill(const MemoryPlan& memory, const ExternalTensors& e
       values_[i].set(TensorList{slots(tensors->values)});
     } else if (const auto* optional = std::get_if<program::OptionalTensorListSpec>(&spec)) {
       OptionalTensorList list;
-      for (const auto& index : optional->values) list.items.push_back(index ? slot(*index) : nullptr);
+      for (const auto& index : optional->values)
+        list.items.push_back(index ? slot(*index) : nullptr);
       values_[i].set(std::move(list));
     }
   }
@@ -158,8 +163,8 @@ void ValueTable::save_slots() {
   redirected_.erase(rest.begin(), rest.end());
   for (const std::uint32_t index : redirected_) {
     const Tensor* tensor = values_[index].tensor();
-    saved_.push_back({index, values_[index].payload(),
-                      tensor == nullptr ? nullptr : const_cast<void*>(tensor->raw_data())});
+    saved_.push_back(
+        {index, values_[index].payload(), tensor == nullptr ? nullptr : const_cast<void*>(tensor->raw_data())});
   }
 }
 

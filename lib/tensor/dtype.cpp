@@ -61,9 +61,13 @@ std::optional<DType> dtype_from_number(int number) {
   return static_cast<DType>(number);
 }
 
-std::size_t dtype_size(DType dtype) { return entry(dtype).size; }
+std::size_t dtype_size(DType dtype) {
+  return entry(dtype).size;
+}
 
-std::string_view dtype_name(DType dtype) { return entry(dtype).name; }
+std::string_view dtype_name(DType dtype) {
+  return entry(dtype).name;
+}
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (const Entry& candidate : kEntries) {

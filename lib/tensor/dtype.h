@@ -45,8 +45,7 @@ std::optional<DType> dtype_from_name(std::string_view name);
 
 constexpr bool is_floating(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
-         dtype == DType::kBFloat16 ||
-         (dtype >= DType::kFloat8E5M2 && dtype <= DType::kFloat8E4M3FNUZ);
+         dtype == DType::kBFloat16 || (dtype >= DType::kFloat8E5M2 && dtype <= DType::kFloat8E4M3FNUZ);
 }
 // Integers that arithmetic works on; bool is not one.
 constexpr bool is_integer(DType dtype) {
@@ -59,7 +58,11 @@ struct Half {
   Half() = default;
   explicit Half(float value);
   explicit operator float() const;
-  static Half from_bits(std::uint16_t bits) { Half h; h.bits = bits; return h; }
+  static Half from_bits(std::uint16_t bits) {
+    Half h;
+    h.bits = bits;
+    return h;
+  }
 };
 
 // The upper half of a binary32. Conversions round to nearest even; NaN stays NaN.
@@ -75,7 +78,11 @@ struct BFloat16 {
     }
   }
   explicit operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
-  static BFloat16 from_bits(std::uint16_t bits) { BFloat16 b; b.bits = bits; return b; }
+  static BFloat16 from_bits(std::uint16_t bits) {
+    BFloat16 b;
+    b.bits = bits;
+    return b;
+  }
 };
 
 // Inline binary16 conversions by bit arithmetic; branch-light so that loops over them vectorise.
@@ -113,19 +120,58 @@ inline Half::operator float() const {
 // The C++ type of each dtype that arithmetic works on, and back.
 template <typename T>
 struct DTypeOf;
-template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::kUInt8; };
-template <> struct DTypeOf<std::int8_t> { static constexpr DType value = DType::kInt8; };
-template <> struct DTypeOf<std::int16_t> { static constexpr DType value = DType::kInt16; };
-template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::kInt32; };
-template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::kInt64; };
-template <> struct DTypeOf<std::uint16_t> { static constexpr DType value = DType::kUInt16; };
-template <> struct DTypeOf<std::uint32_t> { static constexpr DType value = DType::kUInt32; };
-template <> struct DTypeOf<std::uint64_t> { static constexpr DType value = DType::kUInt64; };
-template <> struct DTypeOf<Half> { static constexpr DType value = DType::kFloat16; };
-template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::kBFloat16; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::kFloat32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::kFloat64; };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::kBool; };
+template <>
+struct DTypeOf<std::uint8_t> {
+  static constexpr DType value = DType::kUInt8;
+};
+template <>
+struct DTypeOf<std::int8_t> {
+  static constexpr DType value = DType::kInt8;
+};
+template <>
+struct DTypeOf<std::int16_t> {
+  static constexpr DType value = DType::kInt16;
+};
+template <>
+struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::kInt32;
+};
+template <>
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::kInt64;
+};
+template <>
+struct DTypeOf<std::uint16_t> {
+  static constexpr DType value = DType::kUInt16;
+};
+template <>
+struct DTypeOf<std::uint32_t> {
+  static constexpr DType value = DType::kUInt32;
+};
+template <>
+struct DTypeOf<std::uint64_t> {
+  static constexpr DType value = DType::kUInt64;
+};
+template <>
+struct DTypeOf<Half> {
+  static constexpr DType value = DType::kFloat16;
+};
+template <>
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::kBFloat16;
+};
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::kFloat32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::kFloat64;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::kBool;
+};
 template <typename T>
 inline constexpr DType kDTypeOf = DTypeOf<T>::value;
 

@@ -19,7 +19,8 @@ std::string list_text(const Sequence& values, std::size_t count) {
 }  // namespace
 
 Shape::Shape(std::span<const std::int64_t> sizes) {
-  for (const std::int64_t size : sizes) push_back(size);
+  for (const std::int64_t size : sizes)
+    push_back(size);
 }
 
 Shape Shape::filled(std::size_t rank, std::int64_t value) {
@@ -30,17 +31,21 @@ Shape Shape::filled(std::size_t rank, std::int64_t value) {
 
 void Shape::resize(std::size_t rank, std::int64_t fill) {
   rank = std::min(rank, kMaxRank);
-  for (std::size_t i = rank_; i < rank; ++i) values_[i] = fill;
+  for (std::size_t i = rank_; i < rank; ++i)
+    values_[i] = fill;
   rank_ = static_cast<std::uint8_t>(rank);
 }
 
 std::int64_t Shape::numel() const {
   std::int64_t product = 1;
-  for (const std::int64_t size : *this) product *= size;
+  for (const std::int64_t size : *this)
+    product *= size;
   return product;
 }
 
-std::string Shape::to_string() const { return list_text(values_, rank_); }
+std::string Shape::to_string() const {
+  return list_text(values_, rank_);
+}
 
 std::optional<std::int64_t> checked_numel(std::span<const std::int64_t> sizes) {
   std::int64_t product = 1;
@@ -56,7 +61,8 @@ std::optional<std::int64_t> checked_numel(std::span<const std::int64_t> sizes) {
 DimOrder DimOrder::contiguous(std::size_t rank) {
   DimOrder order;
   order.rank_ = static_cast<std::uint8_t>(std::min(rank, kMaxRank));
-  for (std::uint8_t i = 0; i < order.rank_; ++i) order.order_[i] = i;
+  for (std::uint8_t i = 0; i < order.rank_; ++i)
+    order.order_[i] = i;
   return order;
 }
 
@@ -86,7 +92,9 @@ bool DimOrder::is_contiguous() const {
   return true;
 }
 
-std::string DimOrder::to_string() const { return list_text(order_, rank_); }
+std::string DimOrder::to_string() const {
+  return list_text(order_, rank_);
+}
 
 Strides strides_of(const Shape& sizes, const DimOrder& order) {
   Strides strides = Shape::filled(sizes.rank(), 1);

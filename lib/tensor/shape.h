@@ -29,7 +29,9 @@ class Shape {
   const std::int64_t* begin() const { return values_.data(); }
   const std::int64_t* end() const { return values_.data() + rank_; }
   std::span<const std::int64_t> span() const { return {values_.data(), rank_}; }
-  void push_back(std::int64_t value) { if (rank_ < kMaxRank) values_[rank_++] = value; }
+  void push_back(std::int64_t value) {
+    if (rank_ < kMaxRank) values_[rank_++] = value;
+  }
   void resize(std::size_t rank, std::int64_t fill = 0);
 
   // Product of the sizes (1 for rank 0). The caller knows that it fits: see checked_numel.
@@ -56,7 +58,7 @@ class DimOrder {
  public:
   DimOrder() = default;
   static DimOrder contiguous(std::size_t rank);
-  static DimOrder channels_last();     // rank 4: 0, 2, 3, 1
+  static DimOrder channels_last();  // rank 4: 0, 2, 3, 1
   // nullopt unless `order` is a permutation of 0 … size - 1 with at most kMaxRank entries.
   static std::optional<DimOrder> from(std::span<const std::uint8_t> order);
 

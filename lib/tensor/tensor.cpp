@@ -23,7 +23,8 @@ bool Tensor::is_row_major() const {
 Result<void> Tensor::resize(const Shape& shape) {
   if (shape == shape_) return {};
   if (shape.rank() != shape_.rank()) {
-    return fail(ErrorCode::kNotSupported, "cannot change the rank of tensor " + describe() + " to shape " + shape.to_string());
+    return fail(ErrorCode::kNotSupported,
+                "cannot change the rank of tensor " + describe() + " to shape " + shape.to_string());
   }
   if (!dynamic_) {
     return fail(ErrorCode::kNotSupported,
@@ -33,8 +34,8 @@ Result<void> Tensor::resize(const Shape& shape) {
   const auto bytes = numel ? checked_mul(static_cast<std::size_t>(*numel), dtype_size(dtype_)) : std::nullopt;
   if (!bytes || *bytes > capacity_bytes_) {
     return fail(ErrorCode::kNotSupported, "shape " + shape.to_string() + " does not fit into the bound " +
-                                              bound_.to_string() + " of a dynamic " +
-                                              std::string(dtype_name(dtype_)) + " tensor");
+                                              bound_.to_string() + " of a dynamic " + std::string(dtype_name(dtype_)) +
+                                              " tensor");
   }
   shape_ = shape;
   numel_ = *numel;
@@ -47,9 +48,13 @@ void Tensor::reshape_unchecked(const Shape& shape, const DimOrder& order) {
   numel_ = shape.numel();
 }
 
-std::string Tensor::describe() const { return std::string(dtype_name(dtype_)) + shape_.to_string(); }
+std::string Tensor::describe() const {
+  return std::string(dtype_name(dtype_)) + shape_.to_string();
+}
 
-void AlignedBuffer::Free::operator()(std::byte* p) const { std::free(p); }
+void AlignedBuffer::Free::operator()(std::byte* p) const {
+  std::free(p);
+}
 
 namespace {
 
@@ -117,7 +122,8 @@ void copy_strided(const Word* from, Word* to, const Shape& sizes, const Strides&
   const std::int64_t from_step = from_strides[dim];
   const std::int64_t to_step = to_strides[dim];
   if (level + 1 == sizes.rank()) {
-    for (std::int64_t i = 0; i < count; ++i) to[i * to_step] = from[i * from_step];
+    for (std::int64_t i = 0; i < count; ++i)
+      to[i * to_step] = from[i * from_step];
     return;
   }
   for (std::int64_t i = 0; i < count; ++i) {
@@ -135,8 +141,7 @@ void copy_words(const Tensor& source, Tensor& destination) {
 
 Result<void> copy_elements(const Tensor& source, Tensor& destination) {
   if (source.dtype() != destination.dtype() || source.shape() != destination.shape()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "cannot copy " + source.describe() + " to " + destination.describe());
+    return fail(ErrorCode::kInvalidArgument, "cannot copy " + source.describe() + " to " + destination.describe());
   }
   if (source.numel() == 0) return {};
   if (same_layout(source.shape(), source.dim_order(), destination.dim_order())) {

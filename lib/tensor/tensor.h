@@ -31,9 +31,13 @@ class Tensor {
   bool is_row_major() const;
 
   template <typename T>
-  const T* data() const { return static_cast<const T*>(data_); }
+  const T* data() const {
+    return static_cast<const T*>(data_);
+  }
   template <typename T>
-  T* mutable_data() { return static_cast<T*>(data_); }
+  T* mutable_data() {
+    return static_cast<T*>(data_);
+  }
   const void* raw_data() const { return data_; }
   void* mutable_raw_data() { return data_; }
   void set_data(void* data) { data_ = data; }
@@ -85,9 +89,11 @@ class AlignedBuffer {
   std::size_t size() const { return size_; }
 
  private:
-  struct Free { void operator()(std::byte* p) const; };
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
   std::unique_ptr<std::byte[], Free> memory_;
-  std::byte* data_ = nullptr;   // aligned, inside memory_
+  std::byte* data_ = nullptr;  // aligned, inside memory_
   std::size_t size_ = 0;
 };
 

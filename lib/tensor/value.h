@@ -15,17 +15,27 @@ namespace pterun {
 class Value;
 
 // A list of integers kept as references to the slots that hold them: a number may be computed at run time.
-struct IntList { std::vector<Value*> items; };
-struct DoubleList { std::vector<double> items; };
-struct BoolList { std::vector<bool> items; };
+struct IntList {
+  std::vector<Value*> items;
+};
+struct DoubleList {
+  std::vector<double> items;
+};
+struct BoolList {
+  std::vector<bool> items;
+};
 // Tensor and optional-tensor lists refer to slots; a null item of an optional list is None.
-struct TensorList { std::vector<Value*> items; };
-struct OptionalTensorList { std::vector<Value*> items; };
+struct TensorList {
+  std::vector<Value*> items;
+};
+struct OptionalTensorList {
+  std::vector<Value*> items;
+};
 
 class Value {
  public:
-  using Payload = std::variant<std::monostate, Tensor*, std::string, double, std::int64_t, bool, BoolList,
-                               DoubleList, IntList, TensorList, OptionalTensorList>;
+  using Payload = std::variant<std::monostate, Tensor*, std::string, double, std::int64_t, bool, BoolList, DoubleList,
+                               IntList, TensorList, OptionalTensorList>;
   Value() = default;
   explicit Value(Payload payload) : payload_(std::move(payload)) {}
 
@@ -39,9 +49,14 @@ class Value {
   bool is_scalar() const { return is_int() || is_double() || is_bool(); }
 
   // The alternative, or null when the slot holds something else.
-  Tensor* tensor() const { auto* p = std::get_if<Tensor*>(&payload_); return p ? *p : nullptr; }
+  Tensor* tensor() const {
+    auto* p = std::get_if<Tensor*>(&payload_);
+    return p ? *p : nullptr;
+  }
   template <typename T>
-  const T* get_if() const { return std::get_if<T>(&payload_); }
+  const T* get_if() const {
+    return std::get_if<T>(&payload_);
+  }
 
   const Payload& payload() const { return payload_; }
   void set(Payload payload) { payload_ = std::move(payload); }
