@@ -1,0 +1,12 @@
+// The entry points of the subcommands, one file each in this folder; listed in command_table.cpp.
+#pragma once
+
+#include "pterun/command.h"
+
+namespace pterun::app {
+
+Result<int> options_list_command(Invocation& invocation);
+Result<int> options_get_command(Invocation& invocation);
+Result<int> options_check_command(Invocation& invocation);
+
+}  // namespace pterun::app
