@@ -1,0 +1,269 @@
+// RunReport to JSON, section by section.
+#include "report/formats/json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace pterun::report {
+namespace {
+
+using nlohmann::json;
+
+json number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+json value_json(const options::OptionValue& value) {
+  if (const bool* flag = value.as_bool()) return *flag;
+  if (const std::int32_t* integer = value.as_int()) return *integer;
+  return *value.as_string();
+}
+
+json optional_value(const std::optional<options::OptionValue>& value) {
+  return value ? value_json(*value) : json(nullptr);
+}
+
+json error_json(const std::optional<Error>& error) {
+  if (!error) return nullptr;
+  return {{"code", error_code_name(error->code)},
+          {"message", error->message},
+          {"hint", error->hint},
+          {"where", error->where}};
+}
+
+json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  json object = json::object();
+  for (const auto& [key, value] : pairs) object[key] = value;
+  return object;
+}
+
+json manifest_json(const Manifest& manifest) {
+  json files = json::array();
+  for (const FileIdentity& file : manifest.files) {
+    files.push_back({{"role", file.role}, {"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+  }
+  json config = json::parse(manifest.resolved_config_json, nullptr, false);
+  return {{"argv", manifest.argv},
+          {"config", config.is_discarded() ? json(nullptr) : config},
+          {"versions", pairs_json(manifest.versions)},
+          {"host", pairs_json(manifest.host)},
+          {"files", files},
+          {"seed", manifest.seed},
+          {"threads", manifest.threads},
+          {"verification", manifest.verification}};
+}
+
+json option_json(const OptionReport& option) {
+  json shadowed = json::array();
+  for (const ShadowedRequest& request : option.shadowed) {
+    shadowed.push_back({{"value", value_json(request.value)}, {"source", request.source}});
+  }
+  json receipts = json::array();
+  for (const backend::Receipt& receipt : option.receipts) {
+    receipts.push_back({{"method", receipt.method},
+                        {"delegate", receipt.delegate},
+                        {"type", options::option_type_name(receipt.value.type())},
+                        {"value", value_json(receipt.value)},
+                        {"at_ns", receipt.at_ns},
+                        {"result", receipt.result}});
+  }
+  json effects = json::array();
+  for (const EffectReport& effect : option.effects) {
+    effects.push_back({{"method", effect.method},
+                       {"delegate", effect.delegate},
+                       {"value", value_json(effect.value)},
+                       {"detail", effect.detail}});
+  }
+  return {{"backend", option.backend},
+          {"key", option.key},
+          {"path", option.path == options::OptionPath::kGlobal ? "process-wide" : "load"},
+          {"action", option.action},
+          {"type", options::option_type_name(option.requested.type())},
+          {"requested", value_json(option.requested)},
+          {"source", option.source},
+          {"shadowed", shadowed},
+          {"original", optional_value(option.original)},
+          {"stored", optional_value(option.stored)},
+          {"stored_after", optional_value(option.stored_after)},
+          {"restored", optional_value(option.restored)},
+          {"receipts", receipts},
+          {"effects", effects},
+          {"evidence", evidence_name(option.evidence)}};
+}
+
+json load_json(const LoadReport& load) {
+  json delegates = json::array();
+  for (const DelegateReport& delegate : load.delegates) {
+    json effects = json::array();
+    for (const backend::OptionEffect& effect : delegate.effects) {
+      effects.push_back({{"key", effect.key}, {"value", value_json(effect.value)}, {"detail", effect.detail}});
+    }
+    delegates.push_back({{"method", delegate.method},
+                         {"index", delegate.index},
+                         {"backend", delegate.backend},
+                         {"payload_bytes", delegate.payload_bytes},
+                         {"init_ns", delegate.init_ns},
+                         {"calls", delegate.calls},
+                         {"effects", effects},
+                         {"metrics", delegate.metrics}});
+  }
+  return {{"program_ns", load.program_ns}, {"methods_ns", load.methods_ns}, {"delegates", delegates}};
+}
+
+json io_json(const std::vector<IoReport>& list) {
+  json array = json::array();
+  for (const IoReport& io : list) {
+    json item = {{"kind", io.kind}, {"description", io.description}};
+    if (io.kind == "tensor") {
+      item["dtype"] = io.dtype;
+      item["shape"] = io.shape;
+    }
+    if (!io.source.empty()) item["source"] = io.source;
+    if (!io.sha256.empty()) item["sha256"] = io.sha256;
+    array.push_back(std::move(item));
+  }
+  return array;
+}
+
+json methods_json(const std::vector<MethodReport>& methods) {
+  json array = json::array();
+  for (const MethodReport& method : methods) {
+    array.push_back({{"name", method.name},
+                     {"load_ns", method.load_ns},
+                     {"inputs", io_json(method.inputs)},
+                     {"outputs", io_json(method.outputs)},
+                     {"planned_bytes", method.planned_bytes},
+                     {"delegates", method.delegates},
+                     {"delegate_calls", method.delegate_calls},
+                     {"kernel_calls", method.kernel_calls}});
+  }
+  return array;
+}
+
+json outputs_json(const std::vector<OutputReport>& outputs) {
+  json array = json::array();
+  for (const OutputReport& output : outputs) {
+    json item = {{"step", output.step},   {"method", output.method}, {"index", output.index}, {"name", output.name},
+                 {"dtype", output.dtype}, {"shape", output.shape},   {"sha256", output.sha256}};
+    item["stats"] = nullptr;
+    if (output.stats) {
+      const TensorStats& s = *output.stats;
+      item["stats"] = {{"min", number(s.min)},       {"max", number(s.max)}, {"mean", number(s.mean)},
+                       {"stddev", number(s.stddev)}, {"nan", s.nan},         {"inf", s.inf}};
+    }
+    if (!output.value.empty()) item["value"] = output.value;
+    array.push_back(std::move(item));
+  }
+  return array;
+}
+
+json metrics_json(const compare::Metrics& m) {
+  return {{"elements", m.elements},
+          {"max_abs", number(m.max_abs)},
+          {"mean_abs", number(m.mean_abs)},
+          {"max_rel", number(m.max_rel)},
+          {"mean_rel", number(m.mean_rel)},
+          {"rmse", number(m.rmse)},
+          {"cosine", number(m.cosine)},
+          {"snr_db", number(m.snr_db)},
+          {"max_ulp", m.max_ulp ? number(*m.max_ulp) : json(nullptr)},
+          {"mismatches", m.mismatches},
+          {"mismatch_fraction", number(m.mismatch_fraction)},
+          {"nan_got", m.nan_got},
+          {"nan_want", m.nan_want},
+          {"inf_got", m.inf_got},
+          {"inf_want", m.inf_want},
+          {"nan_agree", m.nan_agree},
+          {"inf_agree", m.inf_agree},
+          {"argmax_agree", m.argmax_agree ? number(*m.argmax_agree) : json(nullptr)}};
+}
+
+json comparison_json(const ComparisonReport& report) {
+  const compare::Comparison& c = report.comparison;
+  json worst = json::array();
+  for (const compare::WorstElement& element : c.worst) {
+    worst.push_back({{"index", std::vector<std::int64_t>(element.index.begin(), element.index.end())},
+                     {"got", number(element.got)},
+                     {"want", number(element.want)},
+                     {"abs_error", number(element.abs_error)}});
+  }
+  json bounds = json::array();
+  for (const compare::Bound& bound : c.tolerance.bounds) bounds.push_back(bound.to_string());
+  return {{"step", report.step},
+          {"method", report.method},
+          {"output", report.output},
+          {"reference", report.reference},
+          {"pass", c.pass},
+          {"reason", c.reason},
+          {"metrics", metrics_json(c.metrics)},
+          {"worst", worst},
+          {"histogram", c.histogram},
+          {"tolerance", {{"atol", c.tolerance.atol}, {"rtol", c.tolerance.rtol}, {"bounds", bounds}}}};
+}
+
+json timing_json(const Timing& timing) {
+  const TimingSummary s = summarize(timing.steady_ns);
+  const auto optional = [](const std::optional<std::int64_t>& value) { return value ? json(*value) : json(nullptr); };
+  return {{"load_ns", timing.load_ns},
+          {"first_ns", timing.first_ns},
+          {"steady",
+           {{"runs", s.runs},
+            {"min_ns", s.min_ns},
+            {"p50_ns", optional(s.p50_ns)},
+            {"p90_ns", optional(s.p90_ns)},
+            {"p99_ns", optional(s.p99_ns)},
+            {"mean_ns", s.mean_ns},
+            {"stddev_ns", s.stddev_ns}}}};
+}
+
+std::string_view kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::kRun: return "run";
+    case Kind::kBench: return "bench";
+    case Kind::kInspect: return "inspect";
+    case Kind::kOptions: return "options";
+    case Kind::kCompare: return "compare";
+  }
+  return "run";
+}
+
+std::string_view status_name(Status status) {
+  switch (status) {
+    case Status::kPass: return "pass";
+    case Status::kFail: return "fail";
+    case Status::kError: return "error";
+  }
+  return "error";
+}
+
+}  // namespace
+
+std::string to_json(const RunReport& report) {
+  json document = {{"schema", "pterun.report/1"},
+                   {"kind", kind_name(report.kind)},
+                   {"status", status_name(report.status)},
+                   {"exit_code", report.exit_code},
+                   {"error", error_json(report.error)},
+                   {"manifest", manifest_json(report.manifest)},
+                   {"load", load_json(report.load)},
+                   {"methods", methods_json(report.methods)},
+                   {"outputs", outputs_json(report.outputs)},
+                   {"timing", timing_json(report.timing)},
+                   {"memory", report.memory}};
+  document["options"] = json::array();
+  for (const OptionReport& option : report.options) document["options"].push_back(option_json(option));
+  document["comparisons"] = json::array();
+  for (const ComparisonReport& comparison : report.comparisons) {
+    document["comparisons"].push_back(comparison_json(comparison));
+  }
+  document["warnings"] = json::array();
+  for (const Warning& warning : report.warnings) {
+    document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}, {"hint", warning.hint}});
+  }
+  // Bytes that are not UTF-8 (file names) become U+FFFD instead of an exception.
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pterun::report

@@ -1,0 +1,180 @@
+// RunReport: everything a command found out, as plain data. Formats turn it into text, JSON, JUnit, HTML; none of them
+// computes. Times are in nanoseconds, sizes in bytes. Absent parts (a phase that was not reached) are empty.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/receipt.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "compare/comparison.h"
+#include "options/option_table.h"
+#include "options/option_value.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace pterun::report {
+
+enum class Kind : std::uint8_t { kRun, kBench, kInspect, kOptions, kCompare };
+enum class Status : std::uint8_t { kPass, kFail, kError };
+
+struct FileIdentity {
+  std::string role;  // "model", "data", "inputs", "reference", "config"
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::string sha256;  // lower-case hex; empty when no report was asked for
+};
+
+struct Manifest {
+  std::vector<std::string> argv;
+  std::string resolved_config_json;                          // empty without a plan
+  std::vector<std::pair<std::string, std::string>> versions;  // "pterun", "build_type", "compiler", "xnnpack", …
+  std::vector<std::pair<std::string, std::string>> host;      // "system", "cpu", "cpu_features", "cores", …
+  std::vector<FileIdentity> files;
+  std::uint64_t seed = 0;
+  std::size_t threads = 0;
+  std::string verification;                                   // "full", "minimal": the level actually used
+};
+
+// The ladder of evidence; the number is the rank.
+enum class Evidence : std::uint8_t { kParsed = 1, kAccepted, kStored, kDelivered, kEffective };
+std::string_view evidence_name(Evidence evidence);
+
+struct ShadowedRequest {
+  options::OptionValue value;
+  std::string source;
+};
+
+// What one delegate says it did with an option.
+struct EffectReport {
+  std::string method;
+  std::size_t delegate = 0;
+  options::OptionValue value;
+  std::string detail;
+};
+
+struct OptionReport {
+  std::string backend;
+  std::string key;
+  options::OptionPath path = options::OptionPath::kGlobal;
+  bool action = false;
+  options::OptionValue requested{false};
+  std::string source;
+  std::vector<ShadowedRequest> shadowed;
+  std::optional<options::OptionValue> original;   // process-wide: value before
+  std::optional<options::OptionValue> stored;     // process-wide: read back before loading
+  std::optional<options::OptionValue> stored_after;  // process-wide: read back after the run
+  std::optional<options::OptionValue> restored;   // `options check`: read back after restoring
+  std::vector<backend::Receipt> receipts;
+  std::vector<EffectReport> effects;
+  Evidence evidence = Evidence::kParsed;
+};
+
+struct DelegateReport {
+  std::string method;
+  std::size_t index = 0;
+  std::string backend;
+  std::size_t payload_bytes = 0;
+  std::int64_t init_ns = 0;
+  std::size_t calls = 0;
+  std::vector<backend::OptionEffect> effects;
+  backend::Metrics metrics;
+};
+
+struct LoadReport {
+  std::int64_t program_ns = 0;
+  std::int64_t methods_ns = 0;
+  std::vector<DelegateReport> delegates;
+};
+
+struct IoReport {
+  std::string kind;         // "tensor", "int", …
+  std::string dtype;        // tensors
+  std::vector<std::int64_t> shape;
+  std::string description;
+  std::string source;       // inputs: where the value came from
+  std::string sha256;       // inputs: of the bytes in row-major order, when a report was asked for
+};
+
+struct MethodReport {
+  std::string name;
+  std::int64_t load_ns = 0;
+  std::vector<IoReport> inputs;
+  std::vector<IoReport> outputs;
+  std::vector<std::uint64_t> planned_bytes;
+  std::size_t delegates = 0;
+  std::size_t delegate_calls = 0;
+  std::size_t kernel_calls = 0;
+};
+
+struct TensorStats {
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+  double stddev = 0;
+  std::int64_t nan = 0;
+  std::int64_t inf = 0;
+};
+
+struct OutputReport {
+  std::size_t step = 0;
+  std::string method;
+  std::size_t index = 0;
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::string sha256;
+  std::optional<TensorStats> stats;    // none for empty tensors
+  std::string value;                   // numbers: their text; empty for tensors
+  std::string preview;                 // --print head or all: elements as text
+};
+
+struct ComparisonReport {
+  std::size_t step = 0;
+  std::string method;
+  std::size_t output = 0;
+  std::string reference;               // the spec, and what it is ("float eager", …) where known
+  compare::Comparison comparison;
+};
+
+struct Timing {
+  std::int64_t load_ns = 0;            // program and methods
+  std::int64_t first_ns = 0;           // first execution after loading
+  std::vector<std::int64_t> steady_ns; // executions after warm-up, in order
+};
+
+struct TimingSummary {
+  std::size_t runs = 0;
+  std::int64_t min_ns = 0;
+  std::optional<std::int64_t> p50_ns;  // none when the sample cannot support the percentile
+  std::optional<std::int64_t> p90_ns;
+  std::optional<std::int64_t> p99_ns;
+  double mean_ns = 0;
+  double stddev_ns = 0;
+};
+// Percentile p is given when n (1 - p) >= 5, the median from 1 run on.
+TimingSummary summarize(const std::vector<std::int64_t>& samples_ns);
+
+struct RunReport {
+  Kind kind = Kind::kRun;
+  Status status = Status::kPass;
+  int exit_code = 0;
+  std::optional<Error> error;
+  Manifest manifest;
+  std::vector<OptionReport> options;
+  LoadReport load;
+  std::vector<MethodReport> methods;
+  std::vector<OutputReport> outputs;
+  std::vector<ComparisonReport> comparisons;
+  Timing timing;
+  std::map<std::string, std::int64_t> memory;   // "peak_rss_bytes", "planned_bytes", …
+  std::vector<Warning> warnings;
+};
+
+}  // namespace pterun::report
