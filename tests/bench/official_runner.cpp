@@ -7,9 +7,6 @@
 // An input is raw bytes in row-major order, in order of the method's inputs: float32:1x3x8x8:x.bin,
 // float32::s.bin for a 0-d tensor, and int:VALUE, double:VALUE or bool:0|1 for a number.
 
-#include <executorch/extension/module/module.h>
-#include <executorch/extension/tensor/tensor.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -23,6 +20,9 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <executorch/extension/module/module.h>
+#include <executorch/extension/tensor/tensor.h>
 
 // The wheel ships the library of this class but not its header.
 namespace executorch::extension::threadpool {
@@ -85,15 +85,24 @@ Arguments parse_arguments(int argc, char** argv) {
     }
     if (i + 1 == argc) fail(name + " needs a value");
     const std::string value = argv[++i];
-    if (name == "--method") arguments.method = value;
-    else if (name == "--data") arguments.data = value;
-    else if (name == "--mode") arguments.map_file = value == "mmap";
-    else if (name == "--threads") arguments.threads = std::atoi(value.c_str());
-    else if (name == "--warmup") arguments.warmup = std::atoi(value.c_str());
-    else if (name == "--iterations") arguments.iterations = std::atoi(value.c_str());
-    else if (name == "--input") arguments.inputs.push_back(value);
-    else if (name == "--save-outputs") arguments.output_folder = value;
-    else fail("unknown option " + name);
+    if (name == "--method")
+      arguments.method = value;
+    else if (name == "--data")
+      arguments.data = value;
+    else if (name == "--mode")
+      arguments.map_file = value == "mmap";
+    else if (name == "--threads")
+      arguments.threads = std::atoi(value.c_str());
+    else if (name == "--warmup")
+      arguments.warmup = std::atoi(value.c_str());
+    else if (name == "--iterations")
+      arguments.iterations = std::atoi(value.c_str());
+    else if (name == "--input")
+      arguments.inputs.push_back(value);
+    else if (name == "--save-outputs")
+      arguments.output_folder = value;
+    else
+      fail("unknown option " + name);
   }
   if (arguments.model.empty()) fail("no model given");
   return arguments;
@@ -101,11 +110,10 @@ Arguments parse_arguments(int argc, char** argv) {
 
 DtypeInfo dtype_info(const std::string& name) {
   static const std::map<std::string, DtypeInfo> table = {
-      {"uint8", {ScalarType::Byte, 1}},    {"int8", {ScalarType::Char, 1}},
-      {"int16", {ScalarType::Short, 2}},   {"int32", {ScalarType::Int, 4}},
-      {"int64", {ScalarType::Long, 8}},    {"float16", {ScalarType::Half, 2}},
-      {"float32", {ScalarType::Float, 4}}, {"float64", {ScalarType::Double, 8}},
-      {"bool", {ScalarType::Bool, 1}},     {"bfloat16", {ScalarType::BFloat16, 2}},
+      {"uint8", {ScalarType::Byte, 1}},        {"int8", {ScalarType::Char, 1}},      {"int16", {ScalarType::Short, 2}},
+      {"int32", {ScalarType::Int, 4}},         {"int64", {ScalarType::Long, 8}},     {"float16", {ScalarType::Half, 2}},
+      {"float32", {ScalarType::Float, 4}},     {"float64", {ScalarType::Double, 8}}, {"bool", {ScalarType::Bool, 1}},
+      {"bfloat16", {ScalarType::BFloat16, 2}},
   };
   const auto found = table.find(name);
   if (found == table.end()) fail("unknown dtype " + name);
@@ -115,7 +123,8 @@ DtypeInfo dtype_info(const std::string& name) {
 std::vector<executorch::aten::SizesType> parse_shape(const std::string& text) {
   std::vector<executorch::aten::SizesType> sizes;
   std::istringstream stream(text);
-  for (std::string size; std::getline(stream, size, 'x');) sizes.push_back(std::atoi(size.c_str()));
+  for (std::string size; std::getline(stream, size, 'x');)
+    sizes.push_back(std::atoi(size.c_str()));
   return sizes;
 }
 
@@ -137,11 +146,9 @@ EValue make_input(const std::string& text, std::vector<TensorPtr>& tensors) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail("cannot read " + path);
   std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t expected =
-      std::accumulate(sizes.begin(), sizes.end(), dtype.size_bytes, std::multiplies<>());
+  const std::size_t expected = std::accumulate(sizes.begin(), sizes.end(), dtype.size_bytes, std::multiplies<>());
   if (bytes.size() != expected) fail(path + " has another size than its shape");
-  tensors.push_back(
-      executorch::extension::make_tensor_ptr(std::move(sizes), std::move(bytes), dtype.type));
+  tensors.push_back(executorch::extension::make_tensor_ptr(std::move(sizes), std::move(bytes), dtype.type));
   return EValue(tensors.back());
 }
 
@@ -150,8 +157,7 @@ void save_outputs(const std::string& folder, const std::vector<EValue>& outputs)
     if (!outputs[i].isTensor()) continue;
     const auto& tensor = outputs[i].toTensor();
     std::ofstream file(folder + "/" + std::to_string(i) + ".bin", std::ios::binary);
-    file.write(static_cast<const char*>(tensor.const_data_ptr()),
-               static_cast<std::streamsize>(tensor.nbytes()));
+    file.write(static_cast<const char*>(tensor.const_data_ptr()), static_cast<std::streamsize>(tensor.nbytes()));
     if (!file) fail("cannot write into " + folder);
   }
 }
@@ -171,11 +177,9 @@ std::int64_t percentile(const std::vector<std::int64_t>& sorted, double share) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-void print_report(std::int64_t load_ns, std::int64_t first_ns, std::vector<std::int64_t> samples,
-                  std::size_t threads) {
+void print_report(std::int64_t load_ns, std::int64_t first_ns, std::vector<std::int64_t> samples, std::size_t threads) {
   std::sort(samples.begin(), samples.end());
-  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) /
-                      static_cast<double>(samples.size());
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
   std::printf(
       "{\"timing\": {\"load_ns\": %lld, \"first_ns\": %lld, \"steady\": {\"runs\": %zu, "
       "\"min_ns\": %lld, \"p50_ns\": %lld, \"p90_ns\": %lld, \"mean_ns\": %.0f}}, "
@@ -194,7 +198,8 @@ int main(int argc, char** argv) {
 
   std::vector<TensorPtr> tensors;
   std::vector<EValue> inputs;
-  for (const auto& text : arguments.inputs) inputs.push_back(make_input(text, tensors));
+  for (const auto& text : arguments.inputs)
+    inputs.push_back(make_input(text, tensors));
 
   const auto load_start = Clock::now();
   const auto mode = arguments.map_file ? Module::LoadMode::Mmap : Module::LoadMode::File;
