@@ -15,13 +15,15 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "program/aligned_copies.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
 namespace pterun::program {
 
-// kFull: flatbuffer verifier plus every rule of the format. kMinimal skips the flatbuffer verifier's walk and the
-// checks of parts that are not used; what pterun itself uses is bounds-checked at either level.
+// kFull: every rule of the format. kMinimal reads what cannot harm: a newer schema version, segments and named data
+// outside the file (they are left out). At either level the flatbuffer is verified whole and every index and range is
+// checked: the walk costs microseconds, and nothing may be read without it.
 enum class Verification : std::uint8_t { kMinimal, kFull };
 
 // A place in the memory plan. `buffer` counts from 0 (the file's memory_id minus 1).
@@ -143,6 +145,7 @@ class Program {
   Verification verification_ = Verification::kFull;
   bool bundled_ = false;
   MappedFile file_;
+  AlignedCopies copies_;
   std::vector<MethodPlan> methods_;
   std::vector<NamedBlob> named_data_;  // sorted by key
 };
