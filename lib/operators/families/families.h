@@ -10,4 +10,6 @@ namespace pterun::operators {
 // A registry with every family below.
 OperatorRegistry make_operator_registry();
 
+std::span<const OperatorRow> arithmetic_family();  // add, sub, rsub, mul, div, floor_divide, fmod, remainder, …
+
 }  // namespace pterun::operators
