@@ -40,6 +40,19 @@ std::size_t find_invalid_utf8(std::string_view bytes) {
   return std::string_view::npos;
 }
 
+bool is_printable(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t length = character_length(bytes, at);
+    const auto lead = static_cast<unsigned char>(bytes[at]);
+    if (length == 0 || lead < 0x20 || lead == 0x7F)
+      return false;
+    if (lead == 0xC2 && static_cast<unsigned char>(bytes[at + 1]) < 0xA0)
+      return false;
+    at += length;
+  }
+  return true;
+}
+
 std::string printable(std::string_view bytes, std::size_t max_bytes) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string text;
@@ -59,7 +72,7 @@ std::string printable(std::string_view bytes, std::size_t max_bytes) {
   return text;
 }
 
-std::string quoted(std::string_view bytes, std::size_t max_bytes) {
+std::string in_quotes(std::string_view bytes, std::size_t max_bytes) {
   return "'" + printable(bytes, max_bytes) + "'";
 }
 

@@ -44,7 +44,7 @@ Result<const OptionTable*> check_backend(const OptionRequest& request, Tables ta
   for (const OptionTable* known : tables)
     names.push_back(known->backend);
   return fail(request_error(ErrorCode::kUnknownBackend, request,
-                            "expected a registered backend (" + join(names) + "), found " + quoted(request.backend))
+                            "expected a registered backend (" + join(names) + "), found " + in_quotes(request.backend))
                   .with_hint(suggestion_or(request.backend, names, "`pterun options list` shows what there is")));
 }
 
@@ -54,7 +54,7 @@ Error unknown_option(const OptionRequest& request, const OptionTable& table) {
     keys.push_back(spec.key);
   return request_error(
              ErrorCode::kUnknownOption, request,
-             "expected a key that " + table.backend + " knows (" + join(keys) + "), found " + quoted(request.key))
+             "expected a key that " + table.backend + " knows (" + join(keys) + "), found " + in_quotes(request.key))
       .with_hint(suggestion_or(request.key, keys, "`pterun options list " + table.backend + "` explains the keys"));
 }
 

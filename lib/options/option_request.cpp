@@ -9,7 +9,7 @@ namespace {
 Error syntax_error(std::string_view text, OptionPath path, std::size_t number, const std::string& what) {
   const std::string source = std::string(option_flag(path)) + " #" + std::to_string(number);
   return make_error(ErrorCode::kOptionSyntax,
-                    source + ": expected BACKEND.KEY[:TYPE]=VALUE, found " + quoted(text) + ", which " + what)
+                    source + ": expected BACKEND.KEY[:TYPE]=VALUE, found " + in_quotes(text) + ", which " + what)
       .at("option", printable(text))
       .at("source", source)
       .with_hint("for example " + std::string(option_flag(path)) + " XnnpackBackend.workspace_sharing_mode=1");
@@ -28,13 +28,13 @@ std::string option_name(std::string_view backend, std::string_view key) {
 
 std::string requested_text(const RequestedValue& value) {
   if (const auto* flag = std::get_if<FlagText>(&value))
-    return quoted(flag->text);
+    return in_quotes(flag->text);
   if (const auto* truth = std::get_if<bool>(&value))
     return *truth ? "the bool true" : "the bool false";
   if (const auto* number = std::get_if<std::int64_t>(&value))
     return "the integer " + std::to_string(*number);
   if (const auto* text = std::get_if<std::string>(&value))
-    return "the string " + quoted(*text);
+    return "the string " + in_quotes(*text);
   if (const auto* huge = std::get_if<HugeInteger>(&value))
     return "the integer " + printable(huge->digits);
   return std::get<MistypedJson>(value).found;

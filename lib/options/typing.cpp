@@ -37,13 +37,13 @@ Result<void> check_name(const OptionRequest& request, const char* what, const st
     return wrong(ErrorCode::kOptionValue, "is empty, expected 1 to 63 bytes");
   if (name.size() > kMaxNameBytes) {
     return wrong(ErrorCode::kOptionValue,
-                 quoted(name) + " has " + std::to_string(name.size()) + " bytes, expected 1 to 63");
+                 in_quotes(name) + " has " + std::to_string(name.size()) + " bytes, expected 1 to 63");
   }
   if (name.find('\0') != std::string::npos) {
-    return wrong(ErrorCode::kOptionValue, quoted(name) + " contains a NUL byte, expected none");
+    return wrong(ErrorCode::kOptionValue, in_quotes(name) + " contains a NUL byte, expected none");
   }
   if (!is_utf8(name))
-    return wrong(ErrorCode::kOptionType, quoted(name) + " is not UTF-8, expected text in UTF-8");
+    return wrong(ErrorCode::kOptionType, in_quotes(name) + " is not UTF-8, expected text in UTF-8");
   return {};
 }
 
@@ -57,7 +57,7 @@ Result<void> check_string_limits(const OptionRequest& request, const std::string
     return wrong("one of " + std::to_string(text.size()) + " bytes, and nothing is truncated");
   }
   if (text.find('\0') != std::string::npos)
-    return wrong("one with a NUL byte: " + quoted(text));
+    return wrong("one with a NUL byte: " + in_quotes(text));
   return {};
 }
 
@@ -81,7 +81,7 @@ Result<void> check_stated_type(const OptionRequest& request, const FlagText& fla
     return {};
   if (stated != "bool" && stated != "int" && stated != "str") {
     return fail(request_error(ErrorCode::kOptionType, request,
-                              "expected the type bool, int or str after ':', found " + quoted(stated)));
+                              "expected the type bool, int or str after ':', found " + in_quotes(stated)));
   }
   if (spec != nullptr && stated != stated_name(spec->type)) {
     return fail(request_error(ErrorCode::kOptionType, request,

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/checked.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "program/bundle.h"
 #include "program/file_kind.h"
 #include "program/flatbuffer_access.h"
@@ -91,7 +91,7 @@ Result<BundledSuite> read_suite(const fb::BundledTestSuite& suite) {
   BundledSuite result;
   result.method = text_of(suite.method_name());
   if (result.method.empty() || !is_printable(result.method)) {
-    return invalid("it has test cases for the method " + quoted(result.method));
+    return invalid("it has test cases for the method " + in_quotes(result.method));
   }
   const TableList cases(suite.test_cases());
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -110,7 +110,7 @@ Result<BundledSuite> read_suite(const fb::BundledTestSuite& suite) {
 
 Result<const fb::BundledProgram*> verify_bundle(Bytes file, const std::string& name) {
   const auto refuse = [&](const std::string& what) {
-    return fail(program_error(ErrorCode::kInvalidProgram, quoted(name, 300) + what).at("file", name));
+    return fail(program_error(ErrorCode::kInvalidProgram, in_quotes(name, 300) + what).at("file", name));
   };
   if (!has_identifier(file, kBundledProgramIdentifier)) {
     return refuse(" is not a .bpte bundled program (found " + describe_file_kind(file) + ")");
@@ -145,11 +145,11 @@ class BundledProgramReader {
     for (std::size_t i = 0; i < suites.size(); ++i) {
       auto suite = read_suite(suites[i]);
       if (suite && result.find_suite(suite->method) != nullptr) {
-        suite = invalid("it has two lists of test cases for the method " + quoted(suite->method));
+        suite = invalid("it has two lists of test cases for the method " + in_quotes(suite->method));
       }
       if (!suite) {
         Error error = std::move(suite).error();
-        error.message = quoted(name, 300) + " is not valid: " + error.message;
+        error.message = in_quotes(name, 300) + " is not valid: " + error.message;
         return fail(std::move(error).at("file", name));
       }
       result.suites_.push_back(*std::move(suite));

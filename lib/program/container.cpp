@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/utf8.h"
 #include "program/file_kind.h"
 
 namespace pterun::program {
@@ -23,11 +23,11 @@ constexpr std::uint32_t kExternalDataHeader = 40;
 constexpr std::uint64_t kLargestFlatbuffer = std::numeric_limits<std::int32_t>::max();
 
 Error damaged(ErrorCode code, const std::string& name, const std::string& what) {
-  return program_error(code, quoted(name, 300) + " is damaged: " + what).at("file", name);
+  return program_error(code, in_quotes(name, 300) + " is damaged: " + what).at("file", name);
 }
 
 std::string head_text(Bytes file, std::size_t offset) {
-  return quoted({reinterpret_cast<const char*>(file.data()) + offset, 4});
+  return in_quotes({reinterpret_cast<const char*>(file.data()) + offset, 4});
 }
 
 // The parts of a file as its header gives them.
@@ -88,12 +88,12 @@ Result<void> check_identifier(Bytes file, const std::string& name, ErrorCode cod
   if (file.size() >= 8 && std::memcmp(file.data() + 4, identifier, 2) == 0) {
     return fail(
         program_error(code, fmt::format("{} is a {} of another format version (found {}, this build reads '{}')",
-                                        quoted(name, 300), wanted, head_text(file, 4), identifier))
+                                        in_quotes(name, 300), wanted, head_text(file, 4), identifier))
             .at("file", name));
   }
-  return fail(
-      program_error(code, fmt::format("{} is not a {} (found {})", quoted(name, 300), wanted, describe_file_kind(file)))
-          .at("file", name));
+  return fail(program_error(code, fmt::format("{} is not a {} (found {})", in_quotes(name, 300), wanted,
+                                              describe_file_kind(file)))
+                  .at("file", name));
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ Result<Container> split_program(Bytes file, const std::string& name) {
   const std::string_view magic(reinterpret_cast<const char*>(file.data()) + 8, 4);
   if (magic != "eh00") {
     if (magic.starts_with("eh")) {
-      return fail(damaged(kCode, name, "its extended header has the unknown version " + quoted(magic)));
+      return fail(damaged(kCode, name, "its extended header has the unknown version " + in_quotes(magic)));
     }
     return split(file, name, kCode, Parts{file.size(), 0, 0});
   }

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/checked.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "generated/program/flat_tensor_generated.h"
 #include "program/container.h"
 #include "program/file_kind.h"
@@ -82,12 +82,12 @@ class ExternalDataReader {
     const auto* root = verify_flatbuffer<fb::FlatTensor>(container.flatbuffer, kExternalDataIdentifier);
     if (root == nullptr) {
       return fail(program_error(ErrorCode::kInvalidExternalData,
-                                quoted(path, 300) + " is damaged: its flatbuffer does not verify")
+                                in_quotes(path, 300) + " is damaged: its flatbuffer does not verify")
                       .at("file", path));
     }
     if (auto done = read(*root, container, result->entries_); !done) {
       Error error = std::move(done).error();
-      error.message = quoted(path, 300) + " is not valid: " + error.message;
+      error.message = in_quotes(path, 300) + " is not valid: " + error.message;
       return fail(std::move(error).at("file", path));
     }
     return result;
@@ -105,7 +105,7 @@ class ExternalDataReader {
       auto entry = read_entry(root, table[i], container.segments);
       if (!entry) {
         Error error = std::move(entry).error();
-        error.message = fmt::format("entry {} ({}): {}", i, quoted(text_of(table[i].key())), error.message);
+        error.message = fmt::format("entry {} ({}): {}", i, in_quotes(text_of(table[i].key())), error.message);
         return fail(std::move(error));
       }
       entries.push_back(*std::move(entry));
@@ -114,7 +114,7 @@ class ExternalDataReader {
               [](const ExternalEntry& a, const ExternalEntry& b) { return a.key < b.key; });
     const auto twin = std::adjacent_find(entries.begin(), entries.end(),
                                          [](const ExternalEntry& a, const ExternalEntry& b) { return a.key == b.key; });
-    if (twin != entries.end()) return invalid("it has the key " + quoted(twin->key) + " twice");
+    if (twin != entries.end()) return invalid("it has the key " + in_quotes(twin->key) + " twice");
     return {};
   }
 };

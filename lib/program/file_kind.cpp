@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/utf8.h"
 
 namespace pterun::program {
 namespace {
@@ -80,7 +80,7 @@ std::string describe_text(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return "blank text";
   if (head[first] == '{' || head[first] == '[') return "JSON text";
-  return "text beginning with " + quoted(head.substr(first, 24));
+  return "text beginning with " + in_quotes(head.substr(first, 24));
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ std::string describe_file_kind(Bytes file) {
   if (looks_like_onnx(file)) return "an ONNX model";
   if (is_text(head)) return describe_text(head);
   if (file.size() < 8) return "only " + std::to_string(file.size()) + " bytes of unknown data";
-  return "unknown data beginning with " + quoted(head.substr(0, 8));
+  return "unknown data beginning with " + in_quotes(head.substr(0, 8));
 }
 
 }  // namespace pterun::program

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/utf8.h"
 
 namespace pterun::program {
 namespace {
@@ -165,11 +165,12 @@ class MethodReader {
       const std::size_t length = name.size() + (overload.empty() ? 0 : 1 + overload.size());
       if (length > kMaxOperatorNameBytes) {
         return invalid(fmt::format("operator {} has a name of {} bytes ({}); at most {} are possible", i, length,
-                                   quoted(name, 24), kMaxOperatorNameBytes));
+                                   in_quotes(name, 24), kMaxOperatorNameBytes));
       }
       std::string full(name);
       if (!overload.empty()) full.append(1, '.').append(overload);
-      if (!is_printable(full)) return invalid(fmt::format("operator {} has the unprintable name {}", i, quoted(full)));
+      if (!is_printable(full))
+        return invalid(fmt::format("operator {} has the unprintable name {}", i, in_quotes(full)));
       method_.operators.push_back(std::move(full));
     }
     return {};
@@ -193,7 +194,7 @@ class MethodReader {
     DelegateSpec result;
     result.id = text_of(delegate.id());
     if (result.id.empty()) return invalid("it has no backend name");
-    if (!is_printable(result.id)) return invalid("its backend has the unprintable name " + quoted(result.id));
+    if (!is_printable(result.id)) return invalid("its backend has the unprintable name " + in_quotes(result.id));
     if (delegate.processed() == nullptr) return invalid("it has no payload");
     PTERUN_ASSIGN(result.payload, context_.data.payload(*delegate.processed()));
     const TableList specs(delegate.compile_specs());
@@ -238,7 +239,7 @@ Result<std::vector<std::uint32_t>> read_value_indices(std::span<const std::int32
 Result<MethodPlan> read_method(const fb::ExecutionPlan& plan, const ReadContext& context) {
   const std::string_view name = text_of(plan.name());
   if (name.empty()) return invalid("it has a method without a name");
-  if (!is_printable(name)) return invalid("it has a method with the unprintable name " + quoted(name));
+  if (!is_printable(name)) return invalid("it has a method with the unprintable name " + in_quotes(name));
   auto method = MethodReader(plan, context).read();
   if (method) return method;
   Error error = prefixed(std::move(method).error(), fmt::format("method '{}':", name));

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/utf8.h"
 #include "program/bundle.h"
 #include "program/container.h"
 #include "program/file_kind.h"
@@ -59,21 +59,21 @@ class ProgramReader {
     if (reinterpret_cast<std::uintptr_t>(bytes_.data()) % kRequiredAlignment != 0) {
       return fail(
           program_error(ErrorCode::kInvalidArgument, fmt::format("the bytes of {} are not aligned to {}",
-                                                                 quoted(program_.path_, 300), kRequiredAlignment))
+                                                                 in_quotes(program_.path_, 300), kRequiredAlignment))
               .at("file", program_.path_));
     }
     PTERUN_ASSIGN(const Container container, split_program(bytes_, program_.path_));
     const auto* root = verify_flatbuffer<fb::Program>(container.flatbuffer, kProgramIdentifier);
     if (root == nullptr) {
       return fail(program_error(ErrorCode::kInvalidProgram,
-                                quoted(program_.path_, 300) +
+                                in_quotes(program_.path_, 300) +
                                     " is damaged: its flatbuffer does not verify (an offset "
                                     "leads outside it, or its tables are nested or shared beyond any use)")
                       .at("file", program_.path_));
     }
     if (auto done = read_tables(*root, container); !done) {
       Error error = std::move(done).error();
-      error.message = quoted(program_.path_, 300) + " is not valid: " + error.message;
+      error.message = in_quotes(program_.path_, 300) + " is not valid: " + error.message;
       return fail(std::move(error).at("file", program_.path_));
     }
     return {};
@@ -114,16 +114,16 @@ class ProgramReader {
       const auto bytes = data.segment(entries[i].segment_index());
       if (!bytes) {
         if (!full) continue;
-        return invalid(fmt::format("named data {}: {}", quoted(key), bytes.error().message));
+        return invalid(fmt::format("named data {}: {}", in_quotes(key), bytes.error().message));
       }
       if (key.empty() || !is_printable(key))
-        return invalid(fmt::format("named data {} has the key {}", i, quoted(key)));
+        return invalid(fmt::format("named data {} has the key {}", i, in_quotes(key)));
       blobs.push_back({key, *bytes});
     }
     std::sort(blobs.begin(), blobs.end(), [](const NamedBlob& a, const NamedBlob& b) { return a.key < b.key; });
     const auto twin = std::adjacent_find(blobs.begin(), blobs.end(),
                                          [](const NamedBlob& a, const NamedBlob& b) { return a.key == b.key; });
-    if (twin != blobs.end()) return invalid("the key " + quoted(twin->key) + " is twice in its named data");
+    if (twin != blobs.end()) return invalid("the key " + in_quotes(twin->key) + " is twice in its named data");
     return {};
   }
 

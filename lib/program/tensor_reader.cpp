@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/checked.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "program/method_reader.h"
 
 namespace pterun::program {
