@@ -6,6 +6,10 @@ namespace pterun::operators {
 OperatorRegistry make_operator_registry() {
   const std::span<const OperatorRow> families[] = {
       arithmetic_family(),
+      joining_family(),
+      reorder_family(),
+      reshape_family(),
+      slicing_family(),
   };
   OperatorRegistry registry;
   for (const std::span<const OperatorRow> family : families)
