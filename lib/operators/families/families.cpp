@@ -5,11 +5,8 @@ namespace pterun::operators {
 
 OperatorRegistry make_operator_registry() {
   const std::span<const OperatorRow> families[] = {
-      arithmetic_family(),
-      joining_family(),
-      reorder_family(),
-      reshape_family(),
-      slicing_family(),
+      arithmetic_family(), joining_family(),     reorder_family(), reshape_family(),
+      slicing_family(),    convolution_family(), matmul_family(),
   };
   OperatorRegistry registry;
   for (const std::span<const OperatorRow> family : families)

@@ -16,5 +16,8 @@ std::span<const OperatorRow> joining_family();
 std::span<const OperatorRow> reorder_family();
 std::span<const OperatorRow> reshape_family();
 std::span<const OperatorRow> slicing_family();
+// Neural-network layers.
+std::span<const OperatorRow> convolution_family();  // convolution
+std::span<const OperatorRow> matmul_family();       // mm, bmm, addmm, linear
 
 }  // namespace pterun::operators
