@@ -33,13 +33,13 @@ struct FileIdentity {
 
 struct Manifest {
   std::vector<std::string> argv;
-  std::string resolved_config_json;                          // empty without a plan
+  std::string resolved_config_json;                           // empty without a plan
   std::vector<std::pair<std::string, std::string>> versions;  // "pterun", "build_type", "compiler", "xnnpack", …
   std::vector<std::pair<std::string, std::string>> host;      // "system", "cpu", "cpu_features", "cores", …
   std::vector<FileIdentity> files;
   std::uint64_t seed = 0;
   std::size_t threads = 0;
-  std::string verification;                                   // "full", "minimal": the level actually used
+  std::string verification;  // "full", "minimal": the level actually used
 };
 
 // The ladder of evidence; the number is the rank.
@@ -67,10 +67,10 @@ struct OptionReport {
   options::OptionValue requested{false};
   std::string source;
   std::vector<ShadowedRequest> shadowed;
-  std::optional<options::OptionValue> original;   // process-wide: value before
-  std::optional<options::OptionValue> stored;     // process-wide: read back before loading
+  std::optional<options::OptionValue> original;      // process-wide: value before
+  std::optional<options::OptionValue> stored;        // process-wide: read back before loading
   std::optional<options::OptionValue> stored_after;  // process-wide: read back after the run
-  std::optional<options::OptionValue> restored;   // `options check`: read back after restoring
+  std::optional<options::OptionValue> restored;      // `options check`: read back after restoring
   std::vector<backend::Receipt> receipts;
   std::vector<EffectReport> effects;
   Evidence evidence = Evidence::kParsed;
@@ -94,12 +94,12 @@ struct LoadReport {
 };
 
 struct IoReport {
-  std::string kind;         // "tensor", "int", …
-  std::string dtype;        // tensors
+  std::string kind;   // "tensor", "int", …
+  std::string dtype;  // tensors
   std::vector<std::int64_t> shape;
   std::string description;
-  std::string source;       // inputs: where the value came from
-  std::string sha256;       // inputs: of the bytes in row-major order, when a report was asked for
+  std::string source;  // inputs: where the value came from
+  std::string sha256;  // inputs: of the bytes in row-major order, when a report was asked for
 };
 
 struct MethodReport {
@@ -130,23 +130,23 @@ struct OutputReport {
   std::string dtype;
   std::vector<std::int64_t> shape;
   std::string sha256;
-  std::optional<TensorStats> stats;    // none for empty tensors
-  std::string value;                   // numbers: their text; empty for tensors
-  std::string preview;                 // --print head or all: elements as text
+  std::optional<TensorStats> stats;  // none for empty tensors
+  std::string value;                 // numbers: their text; empty for tensors
+  std::string preview;               // --print head or all: elements as text
 };
 
 struct ComparisonReport {
   std::size_t step = 0;
   std::string method;
   std::size_t output = 0;
-  std::string reference;               // the spec, and what it is ("float eager", …) where known
+  std::string reference;  // the spec, and what it is ("float eager", …) where known
   compare::Comparison comparison;
 };
 
 struct Timing {
-  std::int64_t load_ns = 0;            // program and methods
-  std::int64_t first_ns = 0;           // first execution after loading
-  std::vector<std::int64_t> steady_ns; // executions after warm-up, in order
+  std::int64_t load_ns = 0;             // program and methods
+  std::int64_t first_ns = 0;            // first execution after loading
+  std::vector<std::int64_t> steady_ns;  // executions after warm-up, in order
 };
 
 struct TimingSummary {
@@ -173,7 +173,7 @@ struct RunReport {
   std::vector<OutputReport> outputs;
   std::vector<ComparisonReport> comparisons;
   Timing timing;
-  std::map<std::string, std::int64_t> memory;   // "peak_rss_bytes", "planned_bytes", …
+  std::map<std::string, std::int64_t> memory;  // "peak_rss_bytes", "planned_bytes", …
   std::vector<Warning> warnings;
 };
 

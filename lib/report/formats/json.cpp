@@ -2,6 +2,7 @@
 #include "report/formats/json.h"
 
 #include <cmath>
+
 #include <nlohmann/json.hpp>
 
 namespace pterun::report {
@@ -35,7 +36,8 @@ json error_json(const std::optional<Error>& error) {
 
 json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
   json object = json::object();
-  for (const auto& [key, value] : pairs) object[key] = value;
+  for (const auto& [key, value] : pairs)
+    object[key] = value;
   return object;
 }
 
@@ -145,7 +147,7 @@ json methods_json(const std::vector<MethodReport>& methods) {
 json outputs_json(const std::vector<OutputReport>& outputs) {
   json array = json::array();
   for (const OutputReport& output : outputs) {
-    json item = {{"step", output.step},   {"method", output.method}, {"index", output.index}, {"name", output.name},
+    json item = {{"step", output.step},   {"method", output.method}, {"index", output.index},  {"name", output.name},
                  {"dtype", output.dtype}, {"shape", output.shape},   {"sha256", output.sha256}};
     item["stats"] = nullptr;
     if (output.stats) {
@@ -190,7 +192,8 @@ json comparison_json(const ComparisonReport& report) {
                      {"abs_error", number(element.abs_error)}});
   }
   json bounds = json::array();
-  for (const compare::Bound& bound : c.tolerance.bounds) bounds.push_back(bound.to_string());
+  for (const compare::Bound& bound : c.tolerance.bounds)
+    bounds.push_back(bound.to_string());
   return {{"step", report.step},
           {"method", report.method},
           {"output", report.output},
@@ -253,7 +256,8 @@ std::string to_json(const RunReport& report) {
                    {"timing", timing_json(report.timing)},
                    {"memory", report.memory}};
   document["options"] = json::array();
-  for (const OptionReport& option : report.options) document["options"].push_back(option_json(option));
+  for (const OptionReport& option : report.options)
+    document["options"].push_back(option_json(option));
   document["comparisons"] = json::array();
   for (const ComparisonReport& comparison : report.comparisons) {
     document["comparisons"].push_back(comparison_json(comparison));

@@ -1,0 +1,22 @@
+// Choosing a source by its spec.
+#include "reference/reference.h"
+
+#include <fmt/format.h>
+
+namespace pterun::reference {
+
+Result<std::unique_ptr<Source>> make_source(std::string_view spec, std::span<const SourceKind> kinds,
+                                            const SourceContext& context) {
+  const SourceKind* fallback = nullptr;
+  for (const SourceKind& kind : kinds) {
+    if (kind.prefix.empty()) {
+      fallback = &kind;
+    } else if (kind.whole ? spec == kind.prefix : spec.starts_with(kind.prefix)) {
+      return kind.make(spec.substr(kind.prefix.size()), context);
+    }
+  }
+  if (fallback != nullptr && !spec.empty()) return fallback->make(spec, context);
+  return fail(ErrorCode::kReference, fmt::format("'{}' is no reference", spec));
+}
+
+}  // namespace pterun::reference

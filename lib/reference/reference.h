@@ -1,0 +1,72 @@
+// Where expected outputs come from: one Source per --reference spec, asked once per executed step, in order, so that a
+// source with state (another program) advances as the program under test does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "runtime/loader.h"
+#include "runtime/method.h"
+#include "tensor/tensor.h"
+
+namespace pterun::reference {
+
+// One input of a step as the method was given it; numbers and strings are in `value`.
+struct StepInput {
+  bool is_tensor = false;
+  HostTensor tensor;   // row-major
+  Value value;
+};
+
+// Expected outputs by their position among the method's outputs that are not None.
+struct ExpectedOutput {
+  std::size_t position = 0;
+  HostTensor tensor;
+};
+struct Expected {
+  std::string description;  // "m.expected.npz", "other.pte (XNNPACK)", …: as it appears in the report
+  std::vector<ExpectedOutput> outputs;
+};
+
+// What sources may need; all borrowed, outliving the source.
+struct SourceContext {
+  std::string model_path;
+  std::vector<std::string> data_paths;
+  std::size_t bundled_case = 0;
+  std::string python;                 // interpreter for live references
+  program::Verification verification = program::Verification::kFull;
+  runtime::Loader* loader = nullptr;  // loads other programs, without load options
+  LogSink* log = nullptr;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Expected outputs of the next execution of `method` on these inputs. Errors: kReference, blame kInput.
+  virtual Result<Expected> expected(const runtime::Method& method, std::span<const StepInput> inputs) = 0;
+};
+
+// One row of the catalogue: specs that begin with `prefix` (an empty prefix takes what no other row does).
+struct SourceKind {
+  std::string_view prefix;     // "pte:", "bundled", ""
+  bool whole = false;          // the spec is the prefix and nothing else
+  std::string_view summary;
+  Result<std::unique_ptr<Source>> (*make)(std::string_view rest, const SourceContext& context);
+};
+
+// Makes the source of a spec. Errors: kReference naming the spec and listing the kinds there are.
+Result<std::unique_ptr<Source>> make_source(std::string_view spec, std::span<const SourceKind> kinds,
+                                            const SourceContext& context);
+
+// The rows, one per file in sources/.
+SourceKind file_source();      // FILE.npz, FILE.safetensors
+SourceKind bundled_source();   // the test case of a bundled program
+SourceKind program_source();   // pte:FILE.pte
+
+}  // namespace pterun::reference

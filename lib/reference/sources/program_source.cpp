@@ -1,0 +1,83 @@
+// pte:FILE.pte: another program's outputs on the same inputs; its state advances with the steps.
+#include <fmt/format.h>
+
+#include "reference/reference.h"
+
+namespace pterun::reference {
+namespace {
+
+// A problem of the reference program is a problem of the reference, whatever its cause: exit 4.
+Error as_reference_error(Error error, const std::string& path) {
+  Error result = make_error(ErrorCode::kReference,
+                            fmt::format("the reference program '{}': {}: {}", path, error_code_name(error.code), error.message));
+  result.hint = std::move(error.hint);
+  result.where = std::move(error.where);
+  return result;
+}
+
+Result<HostTensor> scalar_tensor(const Value& value) {
+  if (const auto* number = value.get_if<std::int64_t>()) {
+    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kInt64, {}));
+    *tensor.view().mutable_data<std::int64_t>() = *number;
+    return tensor;
+  }
+  if (const auto* real = value.get_if<double>()) {
+    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, {}));
+    *tensor.view().mutable_data<double>() = *real;
+    return tensor;
+  }
+  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kBool, {}));
+  const auto* flag = value.get_if<bool>();
+  *tensor.view().mutable_data<bool>() = flag != nullptr && *flag;
+  return tensor;
+}
+
+class ProgramSource final : public Source {
+ public:
+  ProgramSource(std::string path, std::unique_ptr<runtime::LoadedProgram> program)
+      : path_(std::move(path)), program_(std::move(program)) {}
+
+  Result<Expected> expected(const runtime::Method& method, std::span<const StepInput> inputs) override {
+    auto result = run(method.name(), inputs);
+    if (!result) return fail(as_reference_error(std::move(result).error(), path_));
+    return result;
+  }
+
+ private:
+  Result<Expected> run(const std::string& method_name, std::span<const StepInput> inputs) {
+    PTERUN_ASSIGN(runtime::Method * method, program_->load_method(method_name));
+    if (method->inputs().size() != inputs.size()) {
+      return fail(ErrorCode::kReference, fmt::format("method '{}' takes {} inputs, {} were given", method_name,
+                                                     method->inputs().size(), inputs.size()));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      PTERUN_TRY(inputs[i].is_tensor ? method->set_input(i, inputs[i].tensor.view())
+                                     : method->set_input(i, inputs[i].value));
+    }
+    PTERUN_TRY(method->execute());
+    Expected expected{path_, {}};
+    for (std::size_t i = 0, position = 0; i < method->outputs().size(); ++i) {
+      const Value& output = method->output(i);
+      if (output.is_none()) continue;
+      PTERUN_ASSIGN(HostTensor copy, output.is_tensor() ? HostTensor::row_major_copy(*output.tensor()) : scalar_tensor(output));
+      expected.outputs.push_back({position++, std::move(copy)});
+    }
+    return expected;
+  }
+
+  std::string path_;
+  std::unique_ptr<runtime::LoadedProgram> program_;
+};
+
+Result<std::unique_ptr<Source>> make(std::string_view rest, const SourceContext& context) {
+  const std::string path(rest);
+  auto program = context.loader->load({path, context.data_paths, context.verification, {}});
+  if (!program) return fail(as_reference_error(std::move(program).error(), path));
+  return std::make_unique<ProgramSource>(path, *std::move(program));
+}
+
+}  // namespace
+
+SourceKind program_source() { return {"pte:", false, "pte:FILE.pte: another program, on the same inputs", &make}; }
+
+}  // namespace pterun::reference

@@ -1,0 +1,270 @@
+// Sections of the text report, in the order in which a run goes.
+#include "report/formats/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace pterun::report {
+namespace {
+
+std::string paint(const TextStyle& style, std::string_view code, std::string_view text) {
+  if (!style.color) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string heading(const TextStyle& style, std::string_view text) {
+  return paint(style, "1", text) + "\n";
+}
+
+// Length as a terminal shows it: UTF-8 continuation bytes take no column.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string metric(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return fmt::format("{:.3g}", value);
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  return Shape(std::span(shape)).to_string();
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string model_section(const RunReport& report, const TextStyle& style) {
+  std::string text;
+  for (const FileIdentity& file : report.manifest.files) {
+    if (file.role != "model") continue;
+    text += fmt::format("{}  {} ({}, {} verification, {})\n", paint(style, "1", "Model"), file.path,
+                        size_text(static_cast<double>(file.bytes)), report.manifest.verification,
+                        plural(report.manifest.threads, "thread"));
+  }
+  for (const MethodReport& method : report.methods) {
+    text +=
+        fmt::format("  method {}: {}, {} outside delegates, planned memory {}\n", method.name,
+                    plural(method.delegates, "delegate"), plural(method.kernel_calls, "operator call"), size_text([&] {
+                      double sum = 0;
+                      for (const std::uint64_t bytes : method.planned_bytes)
+                        sum += static_cast<double>(bytes);
+                      return sum;
+                    }()));
+  }
+  return text;
+}
+
+// What the evidence rests on, in a few words.
+std::string evidence_detail(const OptionReport& option) {
+  if (option.path == options::OptionPath::kLoad) {
+    if (option.receipts.empty()) return "no delegate of that backend";
+    std::string text = plural(option.receipts.size(), "receipt");
+    std::string last_method;
+    std::vector<std::pair<std::string, std::size_t>> counts;
+    for (const backend::Receipt& receipt : option.receipts) {
+      if (counts.empty() || counts.back().first != receipt.method) counts.emplace_back(receipt.method, 0);
+      ++counts.back().second;
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      text += fmt::format("{}{} x{}", i == 0 ? ": " : ", ", counts[i].first, counts[i].second);
+    }
+    return text;
+  }
+  if (!option.stored) return option.action ? "action" : "";
+  return "was " + (option.original ? option.original->to_string() : "unset") + ", read back " +
+         option.stored->to_string();
+}
+
+std::string options_section(const RunReport& report, const TextStyle& style) {
+  if (report.options.empty()) return "";
+  std::string text = heading(style, "Options");
+  TextTable table;
+  for (const OptionReport& option : report.options) {
+    table.add({option.backend + "." + option.key, std::string(options::option_path_name(option.path)),
+               option.requested.to_string(), std::string(evidence_name(option.evidence)), evidence_detail(option),
+               "from " + option.source});
+    for (const ShadowedRequest& request : option.shadowed) {
+      table.add({"", "", request.value.to_string(), "shadowed", "", "from " + request.source});
+    }
+  }
+  text += table.to_string();
+  TextTable details;
+  for (const OptionReport& option : report.options) {
+    const std::size_t shown =
+        style.verbosity > 0 ? option.receipts.size() : std::min<std::size_t>(option.receipts.size(), 4);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const backend::Receipt& receipt = option.receipts[i];
+      details.add({"receipt", option.key, fmt::format("method {} delegate {}", receipt.method, receipt.delegate),
+                   fmt::format("{} {}", options::option_type_name(receipt.value.type()), receipt.value.to_string()),
+                   "init: " + receipt.result});
+    }
+    if (shown < option.receipts.size()) {
+      details.add({"receipt", option.key, fmt::format("and {} more (-v lists them)", option.receipts.size() - shown)});
+    }
+    const std::size_t effects =
+        style.verbosity > 0 ? option.effects.size() : std::min<std::size_t>(option.effects.size(), 2);
+    for (std::size_t i = 0; i < effects; ++i) {
+      details.add({"effect", option.key,
+                   fmt::format("method {} delegate {}", option.effects[i].method, option.effects[i].delegate),
+                   option.effects[i].value.to_string(), option.effects[i].detail});
+    }
+  }
+  return text + details.to_string();
+}
+
+std::string inputs_section(const RunReport& report, const TextStyle& style) {
+  TextTable table;
+  for (const MethodReport& method : report.methods) {
+    for (std::size_t i = 0; i < method.inputs.size(); ++i) {
+      const IoReport& input = method.inputs[i];
+      table.add({report.methods.size() > 1 ? method.name : "", std::to_string(i),
+                 input.kind == "tensor" ? input.dtype + shape_text(input.shape) : input.description, input.source});
+    }
+  }
+  return table.empty() ? "" : heading(style, "Inputs") + table.to_string();
+}
+
+std::string outputs_section(const RunReport& report, const TextStyle& style) {
+  if (report.outputs.empty()) return "";
+  std::string text = heading(style, "Outputs");
+  TextTable table;
+  for (const OutputReport& output : report.outputs) {
+    std::vector<std::string> row = {report.methods.size() > 1 ? output.method : "", std::to_string(output.index),
+                                    output.value.empty() ? output.dtype + shape_text(output.shape) : output.value};
+    if (output.stats) {
+      row.push_back("min " + metric(output.stats->min));
+      row.push_back("max " + metric(output.stats->max));
+      row.push_back("mean " + metric(output.stats->mean));
+      if (output.stats->nan + output.stats->inf > 0) {
+        row.push_back(fmt::format("NaN {} inf {}", output.stats->nan, output.stats->inf));
+      }
+    }
+    table.add(std::move(row));
+  }
+  text += table.to_string();
+  for (const OutputReport& output : report.outputs) {
+    if (!output.preview.empty()) text += fmt::format("  {}: {}\n", output.index, output.preview);
+  }
+  return text;
+}
+
+std::string comparison_section(const RunReport& report, const TextStyle& style) {
+  std::string text;
+  std::string last_reference;
+  for (const ComparisonReport& item : report.comparisons) {
+    const compare::Comparison& c = item.comparison;
+    if (item.reference != last_reference) text += heading(style, "Compared with " + item.reference);
+    last_reference = item.reference;
+    const std::string verdict = c.pass ? paint(style, "32", "pass") : paint(style, "31", "FAIL");
+    text += fmt::format("  {}{}  {}  max abs {}, mean abs {}, max rel {}, RMSE {}, cosine {:.6f}, SNR {} dB",
+                        report.methods.size() > 1 ? item.method + " " : "", item.output, verdict,
+                        metric(c.metrics.max_abs), metric(c.metrics.mean_abs), metric(c.metrics.max_rel),
+                        metric(c.metrics.rmse), c.metrics.cosine, metric(c.metrics.snr_db));
+    if (c.metrics.max_ulp) text += fmt::format(", max ULP {}", metric(*c.metrics.max_ulp));
+    if (c.metrics.argmax_agree) text += fmt::format(", argmax agrees in {:.4g} %", *c.metrics.argmax_agree * 100);
+    text += "\n";
+    if (c.pass && style.verbosity < 1) continue;
+    if (!c.pass) text += fmt::format("     {}\n", c.reason);
+    for (const compare::WorstElement& element : c.worst) {
+      text += fmt::format("     at {}: got {}, want {}, error {}\n", element.index.to_string(), element.got,
+                          element.want, metric(element.abs_error));
+    }
+  }
+  return text;
+}
+
+std::string timing_section(const RunReport& report, const TextStyle& style) {
+  if (report.timing.load_ns == 0) return "";
+  std::string text =
+      fmt::format("{}  load {}", paint(style, "1", "Time"), duration_text(static_cast<double>(report.timing.load_ns)));
+  if (report.timing.first_ns > 0)
+    text += fmt::format(", first {}", duration_text(static_cast<double>(report.timing.first_ns)));
+  const TimingSummary s = summarize(report.timing.steady_ns);
+  if (s.runs > 0) {
+    text += fmt::format(", steady {} median of {} (min {}", duration_text(static_cast<double>(*s.p50_ns)),
+                        plural(s.runs, "run"), duration_text(static_cast<double>(s.min_ns)));
+    if (s.p90_ns) text += fmt::format(", p90 {}", duration_text(static_cast<double>(*s.p90_ns)));
+    if (s.p99_ns) text += fmt::format(", p99 {}", duration_text(static_cast<double>(*s.p99_ns)));
+    text += ")";
+  }
+  return text + "\n";
+}
+
+std::string memory_section(const RunReport& report, const TextStyle& style) {
+  if (report.memory.empty()) return "";
+  std::string text = paint(style, "1", "Memory");
+  bool first = true;
+  for (const auto& [name, bytes] : report.memory) {
+    std::string label = name.ends_with("_bytes") ? name.substr(0, name.size() - 6) : name;
+    std::ranges::replace(label, '_', ' ');
+    text += fmt::format("{} {} {}", first ? " " : ",", label, size_text(static_cast<double>(bytes)));
+    first = false;
+  }
+  return text + "\n";
+}
+
+std::string result_line(const RunReport& report, const TextStyle& style) {
+  const std::size_t failed = static_cast<std::size_t>(
+      std::ranges::count_if(report.comparisons, [](const ComparisonReport& item) { return !item.comparison.pass; }));
+  const std::size_t total = report.comparisons.size();
+  switch (report.status) {
+    case Status::kPass:
+      return paint(style, "32", "PASS") +
+             (total == 0 ? std::string(" (nothing was compared: no --reference)\n")
+                         : fmt::format(" ({} compared, all within tolerance)\n", plural(total, "output")));
+    case Status::kFail:
+      return paint(style, "31", "FAIL") +
+             (failed > 0 ? fmt::format(" ({} of {} outputs differ)\n", failed, total) : " (see above)\n");
+    case Status::kError: return paint(style, "31", "ERROR") + "\n";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string TextTable::to_string() const {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], columns(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (widths[i] == 0) continue;
+      line += "  " + row[i] + std::string(widths[i] - columns(row[i]), ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string duration_text(double elapsed_ns) {
+  if (elapsed_ns < 1e3) return fmt::format("{:.3g} ns", elapsed_ns);
+  if (elapsed_ns < 1e6) return fmt::format("{:.3g} us", elapsed_ns / 1e3);
+  if (elapsed_ns < 1e9) return fmt::format("{:.3g} ms", elapsed_ns / 1e6);
+  return fmt::format("{:.4g} s", elapsed_ns / 1e9);
+}
+
+std::string size_text(double size_bytes) {
+  if (size_bytes < 1024) return fmt::format("{} B", size_bytes);
+  if (size_bytes < 1024 * 1024) return fmt::format("{:.1f} KiB", size_bytes / 1024);
+  return fmt::format("{:.1f} MiB", size_bytes / (1024 * 1024));
+}
+
+std::string to_text(const RunReport& report, const TextStyle& style) {
+  if (style.verbosity < 0) return result_line(report, style);
+  return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
+         outputs_section(report, style) + comparison_section(report, style) + timing_section(report, style) +
+         memory_section(report, style) + result_line(report, style);
+}
+
+}  // namespace pterun::report

@@ -1,0 +1,35 @@
+// The report as text for a person at a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/run_report.h"
+
+namespace pterun::report {
+
+struct TextStyle {
+  bool color = false;
+  int verbosity = 0;  // -1: one line of result, 0: the report, 1: with every receipt and delegate
+};
+
+// The report of a run, ending with one line of result.
+std::string to_text(const RunReport& report, const TextStyle& style);
+
+// "12.3 ms", "410 ns": three significant digits with a unit.
+std::string duration_text(double elapsed_ns);
+// "13.4 MiB", "512 B".
+std::string size_text(double size_bytes);
+
+// Lines of left-aligned columns, two spaces apart, each line indented by two.
+class TextTable {
+ public:
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.empty(); }
+  std::string to_string() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace pterun::report
