@@ -1,14 +1,14 @@
 // One pass over both tensors gathers every metric; a second, over few elements, is not needed.
 #include "compare/comparison.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "compare/element_reader.h"
 
@@ -91,8 +91,7 @@ void finish(Accumulator& all) {
   const double norms = std::sqrt(all.got_square) * std::sqrt(all.want_square);
   m.cosine = norms > 0 ? std::clamp(all.product / norms, -1.0, 1.0) : (all.got_square == all.want_square ? 1.0 : 0.0);
   m.snr_db = all.sum_square == 0 ? kInfinity : 10.0 * std::log10(all.want_square / all.sum_square);
-  m.mismatch_fraction =
-      m.elements == 0 ? 0 : static_cast<double>(m.mismatches) / static_cast<double>(m.elements);
+  m.mismatch_fraction = m.elements == 0 ? 0 : static_cast<double>(m.mismatches) / static_cast<double>(m.elements);
 }
 
 // Share of rows (last dimension) whose first maximum is at the same place; NaN counts as the maximum, as in eager.
@@ -114,7 +113,8 @@ std::optional<double> argmax_agreement(const ElementReader& got, const ElementRe
   };
   const std::int64_t rows = tensor.numel() / width;
   std::int64_t agree = 0;
-  for (std::int64_t row = 0; row < rows; ++row) agree += argmax(got, row) == argmax(want, row);
+  for (std::int64_t row = 0; row < rows; ++row)
+    agree += argmax(got, row) == argmax(want, row);
   return static_cast<double>(agree) / static_cast<double>(rows);
 }
 
@@ -129,25 +129,26 @@ Shape unflatten(std::int64_t index, const Shape& shape) {
 
 double metric_value(const Metrics& m, std::string_view name) {
   const double missing = std::numeric_limits<double>::quiet_NaN();
-  const std::array<std::pair<std::string_view, double>, 10> values = {{{"max_abs", m.max_abs},
-                                                                       {"mean_abs", m.mean_abs},
-                                                                       {"max_rel", m.max_rel},
-                                                                       {"mean_rel", m.mean_rel},
-                                                                       {"rmse", m.rmse},
-                                                                       {"cosine", m.cosine},
-                                                                       {"snr_db", m.snr_db},
-                                                                       {"max_ulp", m.max_ulp.value_or(missing)},
-                                                                       {"mismatch_fraction", m.mismatch_fraction},
-                                                                       {"argmax_agree", m.argmax_agree.value_or(missing)}}};
+  const std::array<std::pair<std::string_view, double>, 10> values = {
+      {{"max_abs", m.max_abs},
+       {"mean_abs", m.mean_abs},
+       {"max_rel", m.max_rel},
+       {"mean_rel", m.mean_rel},
+       {"rmse", m.rmse},
+       {"cosine", m.cosine},
+       {"snr_db", m.snr_db},
+       {"max_ulp", m.max_ulp.value_or(missing)},
+       {"mismatch_fraction", m.mismatch_fraction},
+       {"argmax_agree", m.argmax_agree.value_or(missing)}}};
   for (const auto& [key, value] : values) {
     if (key == name) return value;
   }
   return missing;
 }
 
-constexpr std::array<std::string_view, 10> kMetricNames = {"max_abs", "mean_abs", "max_rel", "mean_rel", "rmse",
-                                                           "cosine", "snr_db", "max_ulp", "mismatch_fraction",
-                                                           "argmax_agree"};
+constexpr std::array<std::string_view, 10> kMetricNames = {
+    "max_abs", "mean_abs", "max_rel", "mean_rel",          "rmse",
+    "cosine",  "snr_db",   "max_ulp", "mismatch_fraction", "argmax_agree"};
 
 // Why the metrics break a bound, or "".
 std::string broken_bound(const Metrics& metrics, const std::vector<Bound>& bounds) {
@@ -160,7 +161,8 @@ std::string broken_bound(const Metrics& metrics, const std::vector<Bound>& bound
 }
 
 std::string non_finite_reason(const Metrics& m) {
-  if (!m.nan_agree) return fmt::format("NaN at different places: {} in the output, {} in the reference", m.nan_got, m.nan_want);
+  if (!m.nan_agree)
+    return fmt::format("NaN at different places: {} in the output, {} in the reference", m.nan_got, m.nan_want);
   if (!m.inf_agree) {
     return fmt::format("infinities differ: {} in the output, {} in the reference", m.inf_got, m.inf_want);
   }
@@ -179,20 +181,25 @@ Tolerance default_tolerance(DType dtype) {
   }
 }
 
-std::string Bound::to_string() const { return fmt::format("{}{}{}", metric, at_most ? "<=" : ">=", value); }
+std::string Bound::to_string() const {
+  return fmt::format("{}{}{}", metric, at_most ? "<=" : ">=", value);
+}
 
 Result<std::vector<Bound>> parse_bounds(std::string_view text) {
   std::vector<Bound> bounds;
   const auto wrong = [&](std::string_view part) {
-    return fail(make_error(ErrorCode::kUsage, fmt::format("tolerance '{}' is not METRIC<=NUMBER or METRIC>=NUMBER", part))
-                    .with_hint(fmt::format("the metrics are {}", fmt::join(kMetricNames, ", "))));
+    return fail(
+        make_error(ErrorCode::kUsage, fmt::format("tolerance '{}' is not METRIC<=NUMBER or METRIC>=NUMBER", part))
+            .with_hint(fmt::format("the metrics are {}", fmt::join(kMetricNames, ", "))));
   };
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
     std::string_view part = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+    while (!part.empty() && part.front() == ' ')
+      part.remove_prefix(1);
+    while (!part.empty() && part.back() == ' ')
+      part.remove_suffix(1);
     const std::size_t sign = part.find_first_of("<>");
     if (sign == std::string_view::npos || sign + 2 >= part.size() || part[sign + 1] != '=') return wrong(part);
     Bound bound{std::string(part.substr(0, sign)), part[sign] == '<', 0};
@@ -207,8 +214,8 @@ Result<std::vector<Bound>> parse_bounds(std::string_view text) {
 
 Result<void> check_comparable(std::string_view output, const Tensor& got, const Tensor& want) {
   if (got.dtype() == want.dtype() && got.shape() == want.shape()) return {};
-  return fail(make_error(ErrorCode::kReference, fmt::format("output {}: the program gives {}, the reference holds {}", output,
-                                                            got.describe(), want.describe()))
+  return fail(make_error(ErrorCode::kReference, fmt::format("output {}: the program gives {}, the reference holds {}",
+                                                            output, got.describe(), want.describe()))
                   .at("output", std::string(output)));
 }
 
@@ -250,7 +257,8 @@ Comparison compare_tensors(const Tensor& got, const Tensor& want, const Toleranc
     result.worst.push_back({unflatten(index, got.shape()), got_reader.at(index), want_reader.at(index), error});
   }
   result.reason = non_finite_reason(result.metrics);
-  if (result.reason.empty() && !tolerance.bounds.empty()) result.reason = broken_bound(result.metrics, tolerance.bounds);
+  if (result.reason.empty() && !tolerance.bounds.empty())
+    result.reason = broken_bound(result.metrics, tolerance.bounds);
   if (result.reason.empty() && tolerance.bounds.empty() && result.metrics.mismatches > 0) {
     result.reason = fmt::format("{} of {} elements are outside atol {} + rtol {} x |want|", result.metrics.mismatches,
                                 result.metrics.elements, tolerance.atol, tolerance.rtol);

@@ -30,8 +30,8 @@ struct Metrics {
   std::int64_t nan_want = 0;
   std::int64_t inf_got = 0;
   std::int64_t inf_want = 0;
-  bool nan_agree = true;          // NaN at the same places
-  bool inf_agree = true;          // infinities at the same places with the same signs
+  bool nan_agree = true;               // NaN at the same places
+  bool inf_agree = true;               // infinities at the same places with the same signs
   std::optional<double> argmax_agree;  // share of rows of the last dimension whose first maximum is at the same place
 };
 
@@ -44,8 +44,9 @@ struct WorstElement {
 
 // One bound on a metric: "cosine>=0.999".
 struct Bound {
-  std::string metric;      // max_abs, mean_abs, max_rel, mean_rel, rmse, cosine, snr_db, max_ulp, mismatch_fraction, argmax_agree
-  bool at_most = true;     // <= or >=
+  std::string
+      metric;  // max_abs, mean_abs, max_rel, mean_rel, rmse, cosine, snr_db, max_ulp, mismatch_fraction, argmax_agree
+  bool at_most = true;  // <= or >=
   double value = 0;
   std::string to_string() const;
 };
@@ -65,7 +66,7 @@ Result<std::vector<Bound>> parse_bounds(std::string_view text);
 
 struct Comparison {
   bool pass = false;
-  std::string reason;               // why it failed, one sentence; empty when it passed
+  std::string reason;  // why it failed, one sentence; empty when it passed
   Metrics metrics;
   std::vector<WorstElement> worst;  // by absolute error, largest first; NaN and infinity mismatches before all
   Tolerance tolerance;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include "runtime/constant_folding.h"
 #include "runtime/method_state.h"
 
 namespace pterun::runtime {
@@ -142,7 +143,10 @@ class SharedState {
   Result<std::unique_ptr<backend::Delegate>> init_delegate(const program::MethodPlan& plan, std::size_t index,
                                                            DelegateInfo& info);
   Result<void> prepare_steps(Method::State& state);
-  Result<Step> prepare_kernel_step(Method::State& state, const program::KernelCall& call);
+  // The step, or nothing when the call was computed here and now.
+  Result<std::optional<Step>> prepare_kernel_step(Method::State& state, const ConstantFolding& folding,
+                                                  const program::KernelCall& call);
+  Result<void> fold(Method::State& state, const Step& step, operators::Kernel& kernel);
 };
 
 Result<std::unique_ptr<backend::Delegate>> SharedState::init_delegate(const program::MethodPlan& plan,
@@ -187,7 +191,23 @@ Result<void> SharedState::init_delegates(Method::State& state) {
   return {};
 }
 
-Result<Step> SharedState::prepare_kernel_step(Method::State& state, const program::KernelCall& call) {
+Result<void> SharedState::fold(Method::State& state, const Step& step, operators::Kernel& kernel) {
+  const std::span<Value* const> args(state.args.data() + step.args_begin, step.args_count);
+  Tensor& result = *args.back()->tensor();
+  PTERUN_ASSIGN(AlignedBuffer memory, AlignedBuffer::allocate(result.capacity_bytes()));
+  result.set_data(memory.data());
+  operators::ExecuteContext context{threads, &state.scratch};
+  auto executed = kernel.execute(context, operators::Arguments(step.name, args));
+  state.scratch.reset();
+  PTERUN_TRY(executed);
+  result.mark_constant();
+  state.folded.push_back(std::move(memory));
+  ++state.folded_calls;
+  return {};
+}
+
+Result<std::optional<Step>> SharedState::prepare_kernel_step(Method::State& state, const ConstantFolding& folding,
+                                                             const program::KernelCall& call) {
   Step step;
   step.kind = Step::Kind::kKernel;
   step.name = state.plan.operators[call.op];
@@ -198,24 +218,35 @@ Result<Step> SharedState::prepare_kernel_step(Method::State& state, const progra
   if (step.name == "executorch_prim::et_view.default" && !call.args.empty()) {
     state.values->mark_redirected(call.args.back());
   }
+  const auto in_call = [&](Error error) {
+    return std::move(error).at("method", state.plan.name).at("operator", std::string(step.name));
+  };
   operators::PrepareContext context{threads, log};
-  const operators::Arguments arguments(step.name, std::span(state.args).subspan(step.args_begin, step.args_count));
-  auto kernel = operators::prepare_kernel(*operators->find(step.name), context, arguments);
-  if (!kernel)
-    return fail(std::move(kernel).error().at("method", state.plan.name).at("operator", std::string(step.name)));
+  const std::span<Value* const> args(state.args.data() + step.args_begin, step.args_count);
+  auto kernel = operators::prepare_kernel(*operators->find(step.name), context, operators::Arguments(step.name, args));
+  if (!kernel) return fail(in_call(std::move(kernel).error()));
+  ++state.kernel_calls;
+  if (folding.can_fold(step.name, call, args)) {
+    auto folded = fold(state, step, **kernel);
+    if (!folded) return fail(in_call(std::move(folded).error()));
+    return std::nullopt;
+  }
   step.kernel = kernel->get();
   state.kernels.push_back(*std::move(kernel));
-  ++state.kernel_calls;
   return step;
 }
 
 Result<void> SharedState::prepare_steps(Method::State& state) {
+  const ConstantFolding folding(state.plan);
   for (const auto& chain : state.plan.chains) {
     const auto chain_begin = static_cast<std::uint32_t>(state.steps.size());
-    for (const program::Instruction& instruction : chain) {
+    for (std::uint32_t index = 0; index < chain.size(); ++index) {
+      const program::Instruction& instruction = chain[index];
       Step step;
       if (const auto* kernel = std::get_if<program::KernelCall>(&instruction)) {
-        PTERUN_ASSIGN(step, prepare_kernel_step(state, *kernel));
+        PTERUN_ASSIGN(const std::optional<Step> prepared, prepare_kernel_step(state, folding, *kernel));
+        if (!prepared) continue;
+        step = *prepared;
       } else if (const auto* call = std::get_if<program::DelegateCall>(&instruction)) {
         step.kind = Step::Kind::kDelegate;
         step.args_begin = static_cast<std::uint32_t>(state.args.size());
@@ -240,6 +271,7 @@ Result<void> SharedState::prepare_steps(Method::State& state) {
         step.a = free->value;
         state.values->mark_redirected(free->value);
       }
+      step.instruction = index;
       state.steps.push_back(step);
     }
   }

@@ -22,9 +22,10 @@ struct Step {
   std::uint32_t args_count = 0;
   operators::Kernel* kernel = nullptr;
   backend::Delegate* delegate = nullptr;
-  std::string_view name;  // operator's name, borrowed from the plan
-  std::uint32_t a = 0;    // move: from; jump: condition; free: value; delegate: its index
-  std::uint32_t b = 0;    // move: to; jump: destination step
+  std::string_view name;          // operator's name, borrowed from the plan
+  std::uint32_t a = 0;            // move: from; jump: condition; free: value; delegate: its index
+  std::uint32_t instruction = 0;  // its index in the chain, for errors
+  std::uint32_t b = 0;            // move: to; jump: destination step
 };
 
 class Method::State {
@@ -38,6 +39,7 @@ class Method::State {
   std::unique_ptr<ValueTable> values;
   std::vector<std::unique_ptr<backend::Delegate>> delegates;
   std::vector<std::unique_ptr<operators::Kernel>> kernels;
+  std::vector<AlignedBuffer> folded;  // results of calls that were computed when the method was loaded
   std::vector<Value*> args;
   std::vector<Step> steps;
   std::vector<IoSpec> inputs;
@@ -49,6 +51,7 @@ class Method::State {
   std::vector<InstructionProfile>* profile = nullptr;
   std::int64_t load_ns = 0;
   std::size_t kernel_calls = 0;
+  std::size_t folded_calls = 0;
 };
 
 // What the program says of an input or output.
