@@ -27,6 +27,7 @@ missing = [text for text in todo.get("needs", []) if text not in arguments]
 code = 9 if missing else todo["exit"]
 if not todo.get("silent"):
     print(json.dumps({{"exit_code": todo.get("says", code), "outputs": todo.get("outputs", []),
+        "comparisons": todo.get("comparisons", []),
         "error": {{"code": "usage", "message": "missing " + " ".join(missing)}} if missing else None}}))
 sys.exit(code)
 """
@@ -81,6 +82,13 @@ class RunTest(unittest.TestCase):
     def test_wants_a_mismatch_found(self):
         self.assert_status("pass", {"exit": 1}, compare="mismatch")
         self.assert_status("fail", {"exit": 0}, compare="mismatch")
+
+    def test_lets_nan_be_placed_elsewhere_but_not_numbers_differ(self):
+        metrics = {"nan_agree": False, "inf_agree": True, "max_abs": 1e-6}
+        failed = {"pass": False, "output": 0, "reason": "why", "metrics": metrics}
+        self.assert_status("pass", {"exit": 1, "comparisons": [failed]}, compare="nan_sensitive", atol=1e-5)
+        failed["metrics"] = {**metrics, "max_abs": 0.5}
+        self.assertIn("why", self.assert_status("fail", {"exit": 1, "comparisons": [failed]}, compare="nan_sensitive", atol=1e-5))
 
     def test_fails_crashes_hangs_and_bugs_even_where_any_result_is_right(self):
         self.assertIn("SIGABRT", self.assert_status("fail", {"abort": True, "exit": 0}, expect="no_crash"))
