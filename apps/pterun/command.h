@@ -20,6 +20,8 @@ struct Invocation {
   std::vector<config::FlagValue> flags;  // flags and positional arguments in order
   // Set by a command that has written its own JSON report, so that main does not write one for a returned error.
   bool report_written = false;
+  // Where --json or the config wants the report; "" nowhere. Set by make_plan, or by main from the flags.
+  std::string json_path;
 
   // The text of the last use of a flag or positional argument, or null.
   const std::string* find(std::string_view flag) const;
@@ -40,7 +42,7 @@ struct Command {
 // All commands, in the order of --help.
 std::span<const Command> commands();
 
-// Flags, config and environment as one plan. Errors: see config::make_plan.
-Result<config::Plan> make_plan(const Invocation& invocation, config::Command command);
+// Flags, config and environment as one plan; sets invocation.json_path. Errors: see config::make_plan.
+Result<config::Plan> make_plan(Invocation& invocation, config::Command command);
 
 }  // namespace pterun::app

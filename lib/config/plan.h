@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/node.h"
 #include "config/origin.h"
 #include "options/option_request.h"
 
@@ -141,7 +142,9 @@ struct Plan {
   OutputPlan output;
   Setting<std::string> config_file;  // "" without one
   std::vector<Shadowed> shadowed;
-  std::string resolved_json;  // the merged settings (without options) as JSON, for the manifest
+  bool print_config = false;  // --print-config: print it (config/print_config.h) and stop
+  std::string resolved_json;  // the merged settings (without options) as JSON
+  Node resolved;              // the same as a tree with origins
 };
 
 }  // namespace pterun::config

@@ -14,8 +14,7 @@ using Tables = std::span<const OptionTable* const>;
 
 const OptionTable* find_table(Tables tables, std::string_view backend) {
   for (const OptionTable* table : tables) {
-    if (table->backend == backend)
-      return table;
+    if (table->backend == backend) return table;
   }
   return nullptr;
 }
@@ -38,8 +37,7 @@ std::string suggestion_or(std::string_view word, std::span<const std::string_vie
 }
 
 Result<const OptionTable*> check_backend(const OptionRequest& request, Tables tables) {
-  if (const OptionTable* table = find_table(tables, request.backend))
-    return table;
+  if (const OptionTable* table = find_table(tables, request.backend)) return table;
   std::vector<std::string_view> names;
   for (const OptionTable* known : tables)
     names.push_back(known->backend);
@@ -59,14 +57,12 @@ Error unknown_option(const OptionRequest& request, const OptionTable& table) {
 }
 
 std::string paths_of(const OptionSpec& spec) {
-  if (spec.action)
-    return "an action, given process-wide";
+  if (spec.action) return "an action, given process-wide";
   return spec.load ? "a load option" : "a process-wide option";
 }
 
 Result<void> check_path(const OptionRequest& request, const OptionSpec& spec) {
-  if (request.path == OptionPath::kGlobal ? spec.process_wide : spec.load)
-    return {};
+  if (request.path == OptionPath::kGlobal ? spec.process_wide : spec.load) return {};
   const bool global = request.path == OptionPath::kLoad;
   const OptionPath right = global ? OptionPath::kGlobal : OptionPath::kLoad;
   return fail(request_error(ErrorCode::kOptionPath, request,
@@ -79,8 +75,7 @@ Result<void> check_path(const OptionRequest& request, const OptionSpec& spec) {
 Result<void> check_load_backends(std::span<const OptionRequest> requests) {
   std::vector<std::string_view> backends;
   for (const OptionRequest& request : requests) {
-    if (request.path != OptionPath::kLoad || std::ranges::find(backends, request.backend) != backends.end())
-      continue;
+    if (request.path != OptionPath::kLoad || std::ranges::find(backends, request.backend) != backends.end()) continue;
     if (backends.size() == kMaxLoadBackends) {
       return fail(request_error(ErrorCode::kOptionValue, request,
                                 "expected load options for at most 8 backends, found a ninth"));
@@ -97,8 +92,7 @@ bool same_key(const OptionRequest& a, const OptionRequest& b) {
 Result<void> check_duplicates(std::span<const OptionRequest> requests) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (requests[i].layer != requests[j].layer || !same_key(requests[i], requests[j]))
-        continue;
+      if (requests[i].layer != requests[j].layer || !same_key(requests[i], requests[j])) continue;
       return fail(request_error(ErrorCode::kDuplicateOption, requests[i],
                                 "expected it once in one source, found it there twice; first at " + requests[j].source)
                       .with_hint("remove one of the two"));
@@ -119,19 +113,16 @@ Result<CheckedOption> check_request(const OptionRequest& request, Tables tables,
   const OptionSpec* spec = table->find(request.key);
   if (spec == nullptr) {
     Error error = unknown_option(request, *table);
-    if (!settings.allow_unknown)
-      return fail(std::move(error));
+    if (!settings.allow_unknown) return fail(std::move(error));
     warnings.push_back({"unknown_option", error.message + "; passed on as asked", error.hint});
   }
-  if (spec != nullptr && !settings.raw)
-    PTERUN_TRY(check_path(request, *spec));
+  if (spec != nullptr && !settings.raw) PTERUN_TRY(check_path(request, *spec));
   PTERUN_ASSIGN(OptionValue value, type_value(request, spec));
   if (spec != nullptr && !spec->unsupported.empty()) {
     return fail(request_error(ErrorCode::kUnsupportedOption, request,
                               "this build knows the option and cannot honour it: " + spec->unsupported));
   }
-  if (spec != nullptr && !settings.raw)
-    PTERUN_TRY(check_range(request, *spec, value));
+  if (spec != nullptr && !settings.raw) PTERUN_TRY(check_range(request, *spec, value));
   return CheckedOption{
       request.backend, request.key, request.path, std::move(value), requested_text(request.value), request.source,
       spec != nullptr, {}};
@@ -144,14 +135,11 @@ void place_winners(std::span<const OptionRequest> requests, Tables tables, std::
     bool wins = true;
     std::vector<ShadowedOption> shadowed;
     for (std::size_t j = 0; j < requests.size(); ++j) {
-      if (!same_key(requests[i], requests[j]))
-        continue;
+      if (!same_key(requests[i], requests[j])) continue;
       wins = wins && requests[j].layer <= requests[i].layer;
-      if (requests[j].layer < requests[i].layer)
-        shadowed.push_back({checked[j].value, checked[j].source});
+      if (requests[j].layer < requests[i].layer) shadowed.push_back({checked[j].value, checked[j].source});
     }
-    if (!wins)
-      continue;
+    if (!wins) continue;
     CheckedOption option = checked[i];
     option.shadowed = std::move(shadowed);
     const OptionSpec* spec = find_spec(tables, requests[i]);
@@ -177,21 +165,18 @@ Result<void> check_requirement(const CheckedOption& option, const std::string& r
   std::string from = "nobody set it";
   const auto look_in = [&](const std::vector<CheckedOption>& options) {
     for (const CheckedOption& other : options) {
-      if (value || other.backend != option.backend || other.key != required)
-        continue;
+      if (value || other.backend != option.backend || other.key != required) continue;
       value = other.value;
       from = "from " + other.source;
     }
   };
-  if (option.path == OptionPath::kLoad)
-    look_in(all.load);
+  if (option.path == OptionPath::kLoad) look_in(all.load);
   look_in(all.global);
   if (!value && settings.current) {
     value = settings.current(option.backend, required);
     from = "the process-wide value in force";
   }
-  if (value && *value == OptionValue(true))
-    return {};
+  if (value && *value == OptionValue(true)) return {};
   const std::string found = value ? value->to_string() : "no value";
   const std::string needed = option_name(option.backend, required);
   return fail(option_error(ErrorCode::kOptionValue, option.name(), option.source,
@@ -215,13 +200,11 @@ Result<CheckedOptions> check_options(std::span<const OptionRequest> requests, Ta
     checked.push_back(std::move(option));
   }
   place_winners(requests, tables, checked, result);
-  if (settings.raw)
-    return result;
+  if (settings.raw) return result;
   for (const auto* list : {&result.global, &result.load}) {
     for (const CheckedOption& option : *list) {
       const OptionSpec* spec = find_table(tables, option.backend)->find(option.key);
-      if (spec == nullptr || spec->requires_true.empty())
-        continue;
+      if (spec == nullptr || spec->requires_true.empty()) continue;
       PTERUN_TRY(check_requirement(option, spec->requires_true, result, settings));
     }
   }
@@ -232,10 +215,8 @@ Result<const OptionSpec*> check_readable(const OptionRequest& request, Tables ta
   PTERUN_TRY(check_names(request));
   PTERUN_ASSIGN(const OptionTable* table, check_backend(request, tables));
   const OptionSpec* spec = table->find(request.key);
-  if (spec == nullptr)
-    return fail(unknown_option(request, *table));
-  if (spec->process_wide && !spec->action)
-    return spec;
+  if (spec == nullptr) return fail(unknown_option(request, *table));
+  if (spec->process_wide && !spec->action) return spec;
   return fail(request_error(ErrorCode::kOptionPath, request,
                             "expected an option with a process-wide value to read, found " + paths_of(*spec))
                   .with_hint(spec->action ? "an action keeps no value"

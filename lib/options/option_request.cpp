@@ -27,23 +27,17 @@ std::string option_name(std::string_view backend, std::string_view key) {
 }
 
 std::string requested_text(const RequestedValue& value) {
-  if (const auto* flag = std::get_if<FlagText>(&value))
-    return in_quotes(flag->text);
-  if (const auto* truth = std::get_if<bool>(&value))
-    return *truth ? "the bool true" : "the bool false";
-  if (const auto* number = std::get_if<std::int64_t>(&value))
-    return "the integer " + std::to_string(*number);
-  if (const auto* text = std::get_if<std::string>(&value))
-    return "the string " + in_quotes(*text);
-  if (const auto* huge = std::get_if<HugeInteger>(&value))
-    return "the integer " + printable(huge->digits);
+  if (const auto* flag = std::get_if<FlagText>(&value)) return in_quotes(flag->text);
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "the bool true" : "the bool false";
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return "the integer " + std::to_string(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return "the string " + in_quotes(*text);
+  if (const auto* huge = std::get_if<HugeInteger>(&value)) return "the integer " + printable(huge->digits);
   return std::get<MistypedJson>(value).found;
 }
 
 Result<OptionRequest> parse_flag(std::string_view text, OptionPath path, std::size_t number) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos)
-    return fail(syntax_error(text, path, number, "has no '='"));
+  if (equals == std::string_view::npos) return fail(syntax_error(text, path, number, "has no '='"));
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos || dot > equals) {
     return fail(syntax_error(text, path, number, "has no '.' between backend and key"));
@@ -60,8 +54,7 @@ Result<OptionRequest> parse_flag(std::string_view text, OptionPath path, std::si
   FlagText value{std::string(text.substr(equals + 1)), {}};
   if (colon != std::string_view::npos) {
     value.stated_type = name.substr(colon + 1);
-    if (value.stated_type.empty())
-      return fail(syntax_error(text, path, number, "has no type after ':'"));
+    if (value.stated_type.empty()) return fail(syntax_error(text, path, number, "has no type after ':'"));
   }
   request.value = std::move(value);
   return request;

@@ -9,8 +9,7 @@ std::string_view option_path_name(OptionPath path) {
 
 const OptionSpec* OptionTable::find(std::string_view key) const {
   for (const OptionSpec& spec : specs) {
-    if (spec.key == key)
-      return &spec;
+    if (spec.key == key) return &spec;
   }
   return nullptr;
 }

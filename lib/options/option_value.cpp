@@ -11,14 +11,11 @@ std::string_view option_type_name(OptionType type) {
 }
 
 std::string OptionValue::to_string() const {
-  if (const bool* flag = as_bool())
-    return *flag ? "true" : "false";
-  if (const std::int32_t* number = as_int())
-    return std::to_string(*number);
+  if (const bool* flag = as_bool()) return *flag ? "true" : "false";
+  if (const std::int32_t* number = as_int()) return std::to_string(*number);
   std::string text = "\"";
   for (const char c : *as_string()) {
-    if (c == '"' || c == '\\')
-      text += '\\';
+    if (c == '"' || c == '\\') text += '\\';
     if (static_cast<unsigned char>(c) < 0x20) {
       static constexpr char kHex[] = "0123456789abcdef";
       text += "\\u00";

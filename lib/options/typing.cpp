@@ -13,19 +13,16 @@ namespace pterun::options {
 namespace {
 
 bool is_decimal(std::string_view text) {
-  if (text.starts_with('+') || text.starts_with('-'))
-    text.remove_prefix(1);
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // The decimal as a 32-bit int, or nullopt when it does not fit.
 std::optional<std::int32_t> to_int32(std::string_view decimal) {
-  if (decimal.starts_with('+'))
-    decimal.remove_prefix(1);
+  if (decimal.starts_with('+')) decimal.remove_prefix(1);
   std::int32_t number = 0;
   const auto [end, error] = std::from_chars(decimal.data(), decimal.data() + decimal.size(), number);
-  if (error != std::errc() || end != decimal.data() + decimal.size())
-    return std::nullopt;
+  if (error != std::errc() || end != decimal.data() + decimal.size()) return std::nullopt;
   return number;
 }
 
@@ -33,8 +30,7 @@ Result<void> check_name(const OptionRequest& request, const char* what, const st
   const auto wrong = [&](ErrorCode code, const std::string& detail) {
     return fail(request_error(code, request, std::string("the ") + what + " " + detail));
   };
-  if (name.empty())
-    return wrong(ErrorCode::kOptionValue, "is empty, expected 1 to 63 bytes");
+  if (name.empty()) return wrong(ErrorCode::kOptionValue, "is empty, expected 1 to 63 bytes");
   if (name.size() > kMaxNameBytes) {
     return wrong(ErrorCode::kOptionValue,
                  in_quotes(name) + " has " + std::to_string(name.size()) + " bytes, expected 1 to 63");
@@ -42,8 +38,7 @@ Result<void> check_name(const OptionRequest& request, const char* what, const st
   if (name.find('\0') != std::string::npos) {
     return wrong(ErrorCode::kOptionValue, in_quotes(name) + " contains a NUL byte, expected none");
   }
-  if (!is_utf8(name))
-    return wrong(ErrorCode::kOptionType, in_quotes(name) + " is not UTF-8, expected text in UTF-8");
+  if (!is_utf8(name)) return wrong(ErrorCode::kOptionType, in_quotes(name) + " is not UTF-8, expected text in UTF-8");
   return {};
 }
 
@@ -51,13 +46,11 @@ Result<void> check_string_limits(const OptionRequest& request, const std::string
   const auto wrong = [&](const std::string& found) {
     return fail(request_error(ErrorCode::kOptionValue, request, "expected a string of 1 to 255 bytes, found " + found));
   };
-  if (text.empty())
-    return wrong("an empty one");
+  if (text.empty()) return wrong("an empty one");
   if (text.size() > kMaxStringValueBytes) {
     return wrong("one of " + std::to_string(text.size()) + " bytes, and nothing is truncated");
   }
-  if (text.find('\0') != std::string::npos)
-    return wrong("one with a NUL byte: " + in_quotes(text));
+  if (text.find('\0') != std::string::npos) return wrong("one with a NUL byte: " + in_quotes(text));
   return {};
 }
 
@@ -77,8 +70,7 @@ std::string_view stated_name(OptionType type) {
 
 Result<void> check_stated_type(const OptionRequest& request, const FlagText& flag, const OptionSpec* spec) {
   const std::string& stated = flag.stated_type;
-  if (stated.empty())
-    return {};
+  if (stated.empty()) return {};
   if (stated != "bool" && stated != "int" && stated != "str") {
     return fail(request_error(ErrorCode::kOptionType, request,
                               "expected the type bool, int or str after ':', found " + in_quotes(stated)));
@@ -94,15 +86,13 @@ Result<void> check_stated_type(const OptionRequest& request, const FlagText& fla
 Result<OptionValue> type_int_text(const OptionRequest& request, const std::string& text, const OptionSpec* spec) {
   if (is_decimal(text)) {
     const auto number = to_int32(text);
-    if (!number)
-      return fail(int_out_of_limits(request, text));
+    if (!number) return fail(int_out_of_limits(request, text));
     return OptionValue(*number);
   }
   std::vector<std::string_view> names;
   if (spec != nullptr) {
     for (const auto& [name, number] : spec->names) {
-      if (name == text)
-        return OptionValue(number);
+      if (name == text) return OptionValue(number);
       names.push_back(name);
     }
   }
@@ -115,16 +105,12 @@ Result<OptionValue> type_flag(const OptionRequest& request, const FlagText& flag
   const OptionType type = spec != nullptr ? spec->type : infer_type(flag.text, flag.stated_type);
   switch (type) {
     case OptionType::kBool:
-      if (flag.text == "true" || flag.text == "false")
-        return OptionValue(flag.text == "true");
+      if (flag.text == "true" || flag.text == "false") return OptionValue(flag.text == "true");
       return fail(wrong_type(request, "a bool").with_hint("a bool is written true or false"));
-    case OptionType::kInt:
-      return type_int_text(request, flag.text, spec);
-    case OptionType::kString:
-      break;
+    case OptionType::kInt: return type_int_text(request, flag.text, spec);
+    case OptionType::kString: break;
   }
-  if (!is_utf8(flag.text))
-    return fail(wrong_type(request, "a string in UTF-8"));
+  if (!is_utf8(flag.text)) return fail(wrong_type(request, "a string in UTF-8"));
   return OptionValue(flag.text);
 }
 
@@ -134,28 +120,22 @@ Result<OptionValue> type_json(const OptionRequest& request, const OptionSpec* sp
     return spec != nullptr ? describe_domain(*spec) : std::string("a bool, an integer or a string");
   };
   std::optional<OptionValue> value;
-  if (const auto* truth = std::get_if<bool>(&request.value))
-    value = OptionValue(*truth);
+  if (const auto* truth = std::get_if<bool>(&request.value)) value = OptionValue(*truth);
   if (const auto* number = std::get_if<std::int64_t>(&request.value)) {
     value = OptionValue(static_cast<std::int32_t>(*number));
   }
   if (const auto* text = std::get_if<std::string>(&request.value)) {
-    if (!is_utf8(*text))
-      return fail(wrong_type(request, "a string in UTF-8"));
+    if (!is_utf8(*text)) return fail(wrong_type(request, "a string in UTF-8"));
     value = OptionValue(*text);
   }
-  if (!value)
-    return fail(wrong_type(request, expected()));
-  if (spec == nullptr || value->type() == spec->type)
-    return *std::move(value);
+  if (!value) return fail(wrong_type(request, expected()));
+  if (spec == nullptr || value->type() == spec->type) return *std::move(value);
 
   Error error = wrong_type(request, expected());
-  if (spec->type == OptionType::kBool)
-    error.hint = "in JSON a bool is true or false, without quotes";
+  if (spec->type == OptionType::kBool) error.hint = "in JSON a bool is true or false, without quotes";
   if (const std::string* text = value->as_string()) {
     for (const auto& [name, number] : spec->names) {
-      if (name == *text)
-        error.hint = "names are for flags only; in JSON write " + std::to_string(number);
+      if (name == *text) error.hint = "names are for flags only; in JSON write " + std::to_string(number);
     }
   }
   return fail(std::move(error));
@@ -172,10 +152,8 @@ Error request_error(ErrorCode code, const OptionRequest& request, const std::str
 }
 
 std::string describe_domain(const OptionSpec& spec) {
-  if (spec.type == OptionType::kBool)
-    return "a bool";
-  if (spec.type == OptionType::kString)
-    return "a string";
+  if (spec.type == OptionType::kBool) return "a bool";
+  if (spec.type == OptionType::kString) return "a string";
   std::string text = "an int";
   if (spec.min != INT32_MIN || spec.max != INT32_MAX) {
     text += " from " + std::to_string(spec.min) + " to " + std::to_string(spec.max);
@@ -188,22 +166,17 @@ std::string describe_domain(const OptionSpec& spec) {
 }
 
 OptionType infer_type(std::string_view text, std::string_view stated) {
-  if (stated == "bool")
-    return OptionType::kBool;
-  if (stated == "int")
-    return OptionType::kInt;
-  if (stated == "str")
-    return OptionType::kString;
-  if (text == "true" || text == "false")
-    return OptionType::kBool;
+  if (stated == "bool") return OptionType::kBool;
+  if (stated == "int") return OptionType::kInt;
+  if (stated == "str") return OptionType::kString;
+  if (text == "true" || text == "false") return OptionType::kBool;
   return is_decimal(text) ? OptionType::kInt : OptionType::kString;
 }
 
 Result<void> check_names(const OptionRequest& request) {
   PTERUN_TRY(check_name(request, "backend name", request.backend));
   const auto* mistyped = std::get_if<MistypedJson>(&request.value);
-  if (mistyped != nullptr && mistyped->in_place_of_keys)
-    return {};
+  if (mistyped != nullptr && mistyped->in_place_of_keys) return {};
   return check_name(request, "key", request.key);
 }
 
@@ -216,13 +189,11 @@ Result<void> check_limits(const OptionRequest& request, const OptionSpec* spec) 
   }
   if (const auto* huge = std::get_if<HugeInteger>(&request.value))
     return fail(int_out_of_limits(request, huge->digits));
-  if (const auto* text = std::get_if<std::string>(&request.value))
-    return check_string_limits(request, *text);
+  if (const auto* text = std::get_if<std::string>(&request.value)) return check_string_limits(request, *text);
   if (const auto* flag = std::get_if<FlagText>(&request.value)) {
     const OptionType type = spec != nullptr ? spec->type : infer_type(flag->text, flag->stated_type);
     if (type == OptionType::kInt && is_decimal(flag->text)) {
-      if (!to_int32(flag->text))
-        return fail(int_out_of_limits(request, flag->text));
+      if (!to_int32(flag->text)) return fail(int_out_of_limits(request, flag->text));
       return {};
     }
     // Over 255 bytes it is too long for any type, whatever the key is.
@@ -234,15 +205,13 @@ Result<void> check_limits(const OptionRequest& request, const OptionSpec* spec) 
 }
 
 Result<OptionValue> type_value(const OptionRequest& request, const OptionSpec* spec) {
-  if (const auto* flag = std::get_if<FlagText>(&request.value))
-    return type_flag(request, *flag, spec);
+  if (const auto* flag = std::get_if<FlagText>(&request.value)) return type_flag(request, *flag, spec);
   return type_json(request, spec);
 }
 
 Result<void> check_range(const OptionRequest& request, const OptionSpec& spec, const OptionValue& value) {
   const std::int32_t* number = value.as_int();
-  if (number == nullptr || (*number >= spec.min && *number <= spec.max))
-    return {};
+  if (number == nullptr || (*number >= spec.min && *number <= spec.max)) return {};
   return fail(request_error(ErrorCode::kOptionValue, request,
                             "expected " + describe_domain(spec) + ", found " + std::to_string(*number)));
 }

@@ -1,0 +1,73 @@
+// Printing of errors, and the report of a command that failed before it had one.
+#include "pterun/failure.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "report/formats/json.h"
+#include "report/run_report.h"
+
+namespace pterun::app {
+namespace {
+
+report::Kind report_kind(std::string_view command) {
+  if (command.starts_with("bench")) return report::Kind::kBench;
+  if (command.starts_with("inspect")) return report::Kind::kInspect;
+  if (command.starts_with("options")) return report::Kind::kOptions;
+  if (command.starts_with("compare")) return report::Kind::kCompare;
+  return report::Kind::kRun;
+}
+
+}  // namespace
+
+bool stderr_has_color() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string error_text(const Error& error, bool color) {
+  const std::string name(error_code_name(error.code));
+  std::string text = color ? "\x1b[1;31merror[" + name + "]\x1b[0m: " : "error[" + name + "]: ";
+  text += error.message + "\n";
+  for (const auto& [kind, place] : error.where) {
+    if (error.message.find(place) == std::string::npos) text += "  " + kind + ": " + place + "\n";
+  }
+  if (!error.hint.empty()) text += "  hint: " + error.hint + "\n";
+  return text;
+}
+
+Result<void> write_error_report(const Invocation& invocation, const Error& error) {
+  report::RunReport report;
+  report.kind = report_kind(invocation.command);
+  report.status = report::Status::kError;
+  report.exit_code = exit_code(error);
+  report.error = error;
+  report.manifest.argv = invocation.argv;
+  const std::string json = report::to_json(report);
+  if (invocation.json_path == "-") {
+    std::fwrite(json.data(), 1, json.size(), stdout);
+    return {};
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(invocation.json_path.c_str(), "wb"),
+                                                             &std::fclose);
+  if (file == nullptr || std::fwrite(json.data(), 1, json.size(), file.get()) != json.size() ||
+      std::fflush(file.get()) != 0) {
+    return fail(ErrorCode::kOutput, "cannot write the report to " + in_quotes(invocation.json_path));
+  }
+  return {};
+}
+
+std::string find_json_path(const std::vector<std::string>& argv) {
+  static constexpr std::string_view kFlag = "--json";
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    if (argv[i] == kFlag && i + 1 < argv.size()) return argv[i + 1];
+    if (argv[i].starts_with("--json=")) return argv[i].substr(kFlag.size() + 1);
+    if (argv[i] == "--") break;
+  }
+  return "";
+}
+
+}  // namespace pterun::app

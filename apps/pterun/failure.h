@@ -1,0 +1,22 @@
+// What the user sees of an error: text on stderr, and a JSON report when one was asked for.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "pterun/command.h"
+
+namespace pterun::app {
+
+// "error[option_value]: MESSAGE", a line for each place that the message does not name, and the hint.
+std::string error_text(const Error& error, bool color);
+// Whether stderr takes colour: a terminal, and NO_COLOR is unset or empty.
+bool stderr_has_color();
+
+// Writes a report that holds the error and nothing else to invocation.json_path ("-" is stdout). Errors: kOutput.
+Result<void> write_error_report(const Invocation& invocation, const Error& error);
+
+// The value of --json in a command line that could not be parsed; "" when there is none.
+std::string find_json_path(const std::vector<std::string>& argv);
+
+}  // namespace pterun::app
