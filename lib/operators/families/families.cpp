@@ -4,10 +4,20 @@
 namespace pterun::operators {
 
 OperatorRegistry make_operator_registry() {
+  // clang-format off
   const std::span<const OperatorRow> families[] = {
-      arithmetic_family(), joining_family(),     reorder_family(), reshape_family(),
-      slicing_family(),    convolution_family(), matmul_family(),
+      arithmetic_family(),
+      joining_family(),
+      reorder_family(),
+      reshape_family(),
+      slicing_family(),
+      convolution_family(),
+      matmul_family(),
+      extrema_family(),
+      reductions_family(),
+      variance_family(),
   };
+  // clang-format on
   OperatorRegistry registry;
   for (const std::span<const OperatorRow> family : families)
     (void)registry.add(family);

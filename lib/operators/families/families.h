@@ -19,5 +19,9 @@ std::span<const OperatorRow> slicing_family();
 // Neural-network layers.
 std::span<const OperatorRow> convolution_family();  // convolution
 std::span<const OperatorRow> matmul_family();       // mm, bmm, addmm, linear
+// Reductions.
+std::span<const OperatorRow> extrema_family();
+std::span<const OperatorRow> reductions_family();
+std::span<const OperatorRow> variance_family();
 
 }  // namespace pterun::operators
