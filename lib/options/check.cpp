@@ -119,8 +119,9 @@ Result<CheckedOption> check_request(const OptionRequest& request, Tables tables,
   if (spec != nullptr && !settings.raw) PTERUN_TRY(check_path(request, *spec));
   PTERUN_ASSIGN(OptionValue value, type_value(request, spec));
   if (spec != nullptr && !spec->unsupported.empty()) {
-    return fail(request_error(ErrorCode::kUnsupportedOption, request,
-                              "this build knows the option and cannot honour it: " + spec->unsupported));
+    return fail(request_error(
+        ErrorCode::kUnsupportedOption, request,
+        "expected an option that this build can honour, found one that it cannot yet: " + spec->unsupported));
   }
   if (spec != nullptr && !settings.raw) PTERUN_TRY(check_range(request, *spec, value));
   return CheckedOption{
