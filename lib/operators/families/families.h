@@ -23,5 +23,9 @@ std::span<const OperatorRow> matmul_family();       // mm, bmm, addmm, linear
 std::span<const OperatorRow> extrema_family();
 std::span<const OperatorRow> reductions_family();
 std::span<const OperatorRow> variance_family();
+std::span<const OperatorRow> batch_norm_family();
+std::span<const OperatorRow> convolution_family();
+std::span<const OperatorRow> matmul_family();         // mm, bmm, addmm, linear
+std::span<const OperatorRow> normalization_family();  // layer norm, group norm
 
 }  // namespace pterun::operators
