@@ -7,26 +7,17 @@ OperatorRegistry make_operator_registry() {
   // clang-format off
   const std::span<const OperatorRow> families[] = {
       arithmetic_family(),
-      joining_family(),
-      reorder_family(),
-      reshape_family(),
-      slicing_family(),
-      convolution_family(),
-      matmul_family(),
-      extrema_family(),
-      reductions_family(),
-      variance_family(),
-  // clang-format off: one family a line
-  const std::span<const OperatorRow> families[] = {
-      arithmetic_family(),
       batch_norm_family(),
       convolution_family(),
+      extrema_family(),
       joining_family(),
       matmul_family(),
       normalization_family(),
+      reductions_family(),
       reorder_family(),
       reshape_family(),
       slicing_family(),
+      variance_family(),
   };
   // clang-format on
   OperatorRegistry registry;

@@ -16,13 +16,11 @@ std::span<const OperatorRow> joining_family();
 std::span<const OperatorRow> reorder_family();
 std::span<const OperatorRow> reshape_family();
 std::span<const OperatorRow> slicing_family();
-// Neural-network layers.
-std::span<const OperatorRow> convolution_family();  // convolution
-std::span<const OperatorRow> matmul_family();       // mm, bmm, addmm, linear
 // Reductions.
 std::span<const OperatorRow> extrema_family();
 std::span<const OperatorRow> reductions_family();
 std::span<const OperatorRow> variance_family();
+// Neural-network layers.
 std::span<const OperatorRow> batch_norm_family();
 std::span<const OperatorRow> convolution_family();
 std::span<const OperatorRow> matmul_family();         // mm, bmm, addmm, linear
