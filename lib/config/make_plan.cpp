@@ -156,7 +156,7 @@ void read_settings(const Node& root, Plan& plan) {
   read_output(reader, plan.output);
 }
 
-constexpr std::array kStepSettings = {"inputs", "shapes", "input_dim_orders", "reference", "tolerance"};
+constexpr std::array kStepSettings = {"inputs", "shapes", "input_dim_orders", "reference", "labels", "tolerance"};
 
 Node only_step_settings(const Node& root) {
   Node step = Node::make_object(root.origin);
@@ -215,7 +215,7 @@ Result<void> read_method_steps(const Node& merged, Plan& plan) {
 
 // The config's steps; each inherits the config's tolerance, and what the flags say wins in every one.
 Result<void> read_config_steps(const Node& config, const Node& steps, const Node& flags, Plan& plan) {
-  for (const char* name : {"inputs", "shapes", "input_dim_orders", "reference"}) {
+  for (const char* name : {"inputs", "shapes", "input_dim_orders", "reference", "labels"}) {
     const Node* value = find_value(config, std::string("/") + name);
     if (value == nullptr) continue;
     return fail(setting_error(value->origin, "expected it inside the steps, found it beside \"steps\""));

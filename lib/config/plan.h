@@ -56,6 +56,7 @@ struct StepPlan {
   std::vector<ShapePlan> shapes;
   std::vector<DimOrderPlan> input_dim_orders;
   Setting<std::string> reference;        // "m.expected.npz", "bundled", "pte:FILE", "executorch", ...; "": none
+  Setting<std::string> labels;           // FILE.npy or FILE.npz:KEY: classes that output 0 should name; "": none
   std::vector<ToleranceRule> tolerance;  // rules for all outputs first, then those of single outputs
 };
 

@@ -96,6 +96,8 @@ constexpr SettingRow kRows[] = {
                 "interpreter",
                 kFile),
      "/reference", Kind::kText, kWork},
+    {value_flag("--labels", "FILE", "integer labels; the report gives the accuracy of output 0", kFile), "/labels",
+     Kind::kPath, kRun},
     {list_flag("--atol", "[OUTPUT:]V", "absolute tolerance of elements"), "/tolerance", Kind::kStructured, kWork},
     {list_flag("--rtol", "[OUTPUT:]V", "relative tolerance of elements"), "/tolerance", Kind::kStructured, kWork},
     {list_flag("--tolerance", "[OUTPUT:]BOUNDS", "bounds on metrics instead, such as 'cosine>=0.999,max_abs<=0.1'"),

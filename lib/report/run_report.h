@@ -143,6 +143,16 @@ struct ComparisonReport {
   compare::Comparison comparison;
 };
 
+// Share of rows of an output whose first maximum is at the label's place (--labels).
+struct AccuracyReport {
+  std::size_t step = 0;
+  std::string method;
+  std::size_t output = 0;
+  std::string labels;  // the file
+  std::int64_t correct = 0;
+  std::int64_t total = 0;
+};
+
 struct Timing {
   std::int64_t load_ns = 0;             // program and methods
   std::int64_t first_ns = 0;            // first execution after loading
@@ -172,6 +182,7 @@ struct RunReport {
   std::vector<MethodReport> methods;
   std::vector<OutputReport> outputs;
   std::vector<ComparisonReport> comparisons;
+  std::vector<AccuracyReport> accuracy;
   Timing timing;
   std::map<std::string, std::int64_t> memory;  // "peak_rss_bytes", "planned_bytes", …
   std::vector<Warning> warnings;

@@ -5,6 +5,7 @@
 
 namespace pterun::app {
 
+Result<int> run_command(Invocation& invocation);
 Result<int> options_list_command(Invocation& invocation);
 Result<int> options_get_command(Invocation& invocation);
 Result<int> options_check_command(Invocation& invocation);

@@ -8,8 +8,8 @@ namespace {
 
 // A problem of the reference program is a problem of the reference, whatever its cause: exit 4.
 Error as_reference_error(Error error, const std::string& path) {
-  Error result = make_error(ErrorCode::kReference,
-                            fmt::format("the reference program '{}': {}: {}", path, error_code_name(error.code), error.message));
+  Error result = make_error(ErrorCode::kReference, fmt::format("the reference program '{}': {}: {}", path,
+                                                               error_code_name(error.code), error.message));
   result.hint = std::move(error.hint);
   result.where = std::move(error.where);
   return result;
@@ -59,7 +59,8 @@ class ProgramSource final : public Source {
     for (std::size_t i = 0, position = 0; i < method->outputs().size(); ++i) {
       const Value& output = method->output(i);
       if (output.is_none()) continue;
-      PTERUN_ASSIGN(HostTensor copy, output.is_tensor() ? HostTensor::row_major_copy(*output.tensor()) : scalar_tensor(output));
+      PTERUN_ASSIGN(HostTensor copy,
+                    output.is_tensor() ? HostTensor::row_major_copy(*output.tensor()) : scalar_tensor(output));
       expected.outputs.push_back({position++, std::move(copy)});
     }
     return expected;
@@ -78,6 +79,8 @@ Result<std::unique_ptr<Source>> make(std::string_view rest, const SourceContext&
 
 }  // namespace
 
-SourceKind program_source() { return {"pte:", false, "pte:FILE.pte: another program, on the same inputs", &make}; }
+SourceKind program_source() {
+  return {"pte:", false, "pte:FILE.pte: another program, on the same inputs", &make};
+}
 
 }  // namespace pterun::reference

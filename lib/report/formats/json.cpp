@@ -262,6 +262,15 @@ std::string to_json(const RunReport& report) {
   for (const ComparisonReport& comparison : report.comparisons) {
     document["comparisons"].push_back(comparison_json(comparison));
   }
+  document["accuracy"] = json::array();
+  for (const AccuracyReport& item : report.accuracy) {
+    document["accuracy"].push_back({{"step", item.step},
+                                    {"method", item.method},
+                                    {"output", item.output},
+                                    {"labels", item.labels},
+                                    {"correct", item.correct},
+                                    {"total", item.total}});
+  }
   document["warnings"] = json::array();
   for (const Warning& warning : report.warnings) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}, {"hint", warning.hint}});

@@ -178,6 +178,17 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
   return text;
 }
 
+std::string accuracy_section(const RunReport& report, const TextStyle& style) {
+  std::string text;
+  for (const AccuracyReport& item : report.accuracy) {
+    const double share =
+        item.total == 0 ? 0 : 100.0 * static_cast<double>(item.correct) / static_cast<double>(item.total);
+    text += fmt::format("{}  {:.2f} % of output {} ({} of {} labels in {})\n", paint(style, "1", "Accuracy"), share,
+                        item.output, item.correct, item.total, item.labels);
+  }
+  return text;
+}
+
 std::string timing_section(const RunReport& report, const TextStyle& style) {
   if (report.timing.load_ns == 0) return "";
   std::string text =
@@ -263,8 +274,8 @@ std::string size_text(double size_bytes) {
 std::string to_text(const RunReport& report, const TextStyle& style) {
   if (style.verbosity < 0) return result_line(report, style);
   return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
-         outputs_section(report, style) + comparison_section(report, style) + timing_section(report, style) +
-         memory_section(report, style) + result_line(report, style);
+         outputs_section(report, style) + comparison_section(report, style) + accuracy_section(report, style) +
+         timing_section(report, style) + memory_section(report, style) + result_line(report, style);
 }
 
 }  // namespace pterun::report

@@ -1,0 +1,30 @@
+// Tables of what this build is made of.
+#include "pterun/catalogue.h"
+
+#include <array>
+
+#include "operators/families/families.h"
+#include "report/formats/json.h"
+
+namespace pterun::app {
+
+Result<backend::BackendRegistry> make_backend_registry() {
+  backend::BackendRegistry registry;
+  return registry;
+}
+
+operators::OperatorRegistry make_operators() {
+  return operators::make_operator_registry();
+}
+
+std::span<const reference::SourceKind> reference_kinds() {
+  static const std::array kKinds = {reference::bundled_source(), reference::program_source(), reference::file_source()};
+  return kKinds;
+}
+
+std::span<const ReportFormat> report_formats() {
+  static const std::array kFormats = {ReportFormat{"--json", &config::OutputPlan::json, &report::to_json}};
+  return kFormats;
+}
+
+}  // namespace pterun::app

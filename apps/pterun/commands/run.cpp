@@ -1,0 +1,63 @@
+// pterun run: load, set inputs, execute, report, compare.
+#include <cstdlib>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "pterun/commands/commands.h"
+#include "pterun/session/interrupt.h"
+#include "pterun/session/output_files.h"
+#include "pterun/session/run_session.h"
+#include "pterun/session/save_outputs.h"
+#include "report/formats/text.h"
+
+namespace pterun::app {
+namespace {
+
+report::TextStyle text_style(const config::OutputPlan& plan) {
+  const char* no_color = std::getenv("NO_COLOR");
+  report::TextStyle style;
+  style.color = ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+  style.verbosity = *plan.verbosity;
+  return style;
+}
+
+void print_warnings(const report::RunReport& report, int verbosity) {
+  if (verbosity < 0) return;
+  for (const Warning& warning : report.warnings) {
+    fmt::print(stderr, "warning[{}]: {}{}{}\n", warning.code, warning.message, warning.hint.empty() ? "" : "; ",
+               warning.hint);
+  }
+}
+
+}  // namespace
+
+Result<int> run_command(Invocation& invocation) {
+  PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kRun));
+  PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
+  PTERUN_ASSIGN(OutputSaver saver, OutputSaver::open(*plan.output.save_outputs));
+  watch_for_interrupt();
+  report::RunReport report;
+  report.kind = report::Kind::kRun;
+  report.manifest.argv = invocation.argv;
+  RunSession session(plan, files.wants_report());
+  session.run(report);
+  if (report.status != report::Status::kError) {
+    auto saved = saver.save(session.steps());
+    if (!saved) {
+      report.error = std::move(saved).error();
+      report.exit_code = exit_code(*report.error);
+      report.status = report::Status::kError;
+    }
+  }
+  PTERUN_TRY(files.write(report));
+  invocation.report_written = files.wants_report();
+  print_warnings(report, *plan.output.verbosity);
+  if (!files.owns_stdout() && report.status != report::Status::kError) {
+    fmt::print("{}", report::to_text(report, text_style(plan.output)));
+  }
+  if (report.status == report::Status::kError) return fail(*report.error);
+  return report.exit_code;
+}
+
+}  // namespace pterun::app

@@ -1,0 +1,60 @@
+// Facts about the machine, from the C library and /proc.
+#include "pterun/session/host.h"
+
+#include <fstream>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/thread_pool.h"
+#include "generated/version.h"
+#include "xnnpack/library.h"
+
+namespace pterun::app {
+namespace {
+
+// The text behind "KEY" and a colon in a file of such lines; "" when there is none.
+std::string field(const char* path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t colon = line.find(':');
+    const std::size_t begin = colon == std::string::npos ? colon : line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+std::int64_t kibibytes_field(const char* path, std::string_view key) {
+  const std::string text = field(path, key);
+  return text.empty() ? 0 : std::strtoll(text.c_str(), nullptr, 10) * 1024;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> version_facts() {
+  return {{"pterun", kVersion}, {"build_type", kBuildType}, {"compiler", kCompiler}, {"xnnpack", kXnnpackVersion}};
+}
+
+std::vector<std::pair<std::string, std::string>> host_facts() {
+  utsname names{};
+  ::uname(&names);
+  std::string features;
+  for (const auto& feature : xnnpack::cpu_features())
+    features += (features.empty() ? "" : " ") + std::string(feature);
+  return {{"system", std::string(names.sysname) + " " + names.release},
+          {"machine", names.machine},
+          {"cpu", field("/proc/cpuinfo", "model name")},
+          {"cpu_features", features},
+          {"logical_processors", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN))},
+          {"physical_cores_available", std::to_string(ThreadPool::default_threads())},
+          {"memory_bytes", std::to_string(kibibytes_field("/proc/meminfo", "MemTotal"))}};
+}
+
+std::int64_t resident_bytes() {
+  return kibibytes_field("/proc/self/status", "VmRSS");
+}
+std::int64_t peak_resident_bytes() {
+  return kibibytes_field("/proc/self/status", "VmHWM");
+}
+
+}  // namespace pterun::app

@@ -1,0 +1,20 @@
+// What the report says of the machine and the build, and the process's memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pterun::app {
+
+// "pterun", "build_type", "compiler", "xnnpack".
+std::vector<std::pair<std::string, std::string>> version_facts();
+// "system", "machine", "cpu", "cpu_features", "logical_processors", "physical_cores_available", "memory_bytes".
+std::vector<std::pair<std::string, std::string>> host_facts();
+
+// Resident set now and at its highest (VmRSS, VmHWM of /proc/self/status), bytes; 0 where the system has no such file.
+std::int64_t resident_bytes();
+std::int64_t peak_resident_bytes();
+
+}  // namespace pterun::app

@@ -1,0 +1,13 @@
+// Ctrl-C: the first one asks the work to stop between two executions, the second one ends the process.
+#pragma once
+
+#include "base/error.h"
+
+namespace pterun::app {
+
+// Installs the handler for SIGINT and SIGTERM.
+void watch_for_interrupt();
+// Errors: kInterrupted once a signal has come.
+Result<void> check_interrupt();
+
+}  // namespace pterun::app

@@ -1,0 +1,194 @@
+// Parts of the report, from the runtime's objects.
+#include "pterun/session/report_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/sha256.h"
+#include "compare/element_reader.h"
+
+namespace pterun::app {
+namespace {
+
+using runtime::IoSpec;
+
+std::string sha256_of_tensor(const Tensor& tensor) {
+  return sha256_hex({static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()});
+}
+
+std::vector<std::int64_t> sizes_of(const Shape& shape) {
+  return {shape.begin(), shape.end()};
+}
+
+std::optional<report::TensorStats> stats_of(const Tensor& tensor) {
+  if (tensor.numel() == 0) return std::nullopt;
+  const compare::ElementReader reader(tensor);
+  report::TensorStats stats;
+  double sum = 0;
+  std::int64_t finite = 0;
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+    const double value = reader.at(i);
+    stats.nan += std::isnan(value);
+    stats.inf += std::isinf(value);
+    if (!std::isfinite(value)) continue;
+    stats.min = finite == 0 ? value : std::min(stats.min, value);
+    stats.max = finite == 0 ? value : std::max(stats.max, value);
+    sum += value;
+    ++finite;
+  }
+  if (finite == 0) return stats;
+  stats.mean = sum / static_cast<double>(finite);
+  double squares = 0;
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+    const double value = reader.at(i);
+    if (std::isfinite(value)) squares += (value - stats.mean) * (value - stats.mean);
+  }
+  stats.stddev = std::sqrt(squares / static_cast<double>(finite));
+  return stats;
+}
+
+std::string element_text(const Tensor& tensor, const compare::ElementReader& reader, std::int64_t index) {
+  if (tensor.dtype() == DType::kBool) return reader.at(index) != 0 ? "true" : "false";
+  if (tensor.dtype() == DType::kInt64) return fmt::format("{}", tensor.data<std::int64_t>()[index]);
+  if (!is_floating(tensor.dtype())) return fmt::format("{}", static_cast<std::int64_t>(reader.at(index)));
+  if (tensor.dtype() == DType::kFloat64) return fmt::format("{}", reader.at(index));
+  return fmt::format("{}", static_cast<float>(reader.at(index)));
+}
+
+constexpr std::int64_t kHeadElements = 8;
+
+std::string preview_of(const Tensor& tensor, config::PrintMode print) {
+  if (print != config::PrintMode::kHead && print != config::PrintMode::kAll) return "";
+  const compare::ElementReader reader(tensor);
+  const std::int64_t shown =
+      print == config::PrintMode::kAll ? tensor.numel() : std::min(tensor.numel(), kHeadElements);
+  std::string text = "[";
+  for (std::int64_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : ", ") + element_text(tensor, reader, i);
+  if (shown < tensor.numel()) text += fmt::format(", … {} more", tensor.numel() - shown);
+  return text + "]";
+}
+
+report::IoReport describe_io(const IoSpec& spec) {
+  static constexpr std::string_view kKinds[] = {"none", "tensor", "int", "float", "bool", "string", "list"};
+  report::IoReport io;
+  io.kind = kKinds[static_cast<std::size_t>(spec.kind)];
+  io.description = spec.describe();
+  if (spec.kind != IoSpec::Kind::kTensor) return io;
+  io.dtype = dtype_name(spec.dtype);
+  io.shape = sizes_of(spec.sizes);
+  return io;
+}
+
+template <typename T>
+Result<HostTensor> number_tensor(T number) {
+  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(kDTypeOf<T>, Shape{}));
+  *tensor.view().template mutable_data<T>() = number;
+  return tensor;
+}
+
+}  // namespace
+
+Result<HostTensor> output_tensor(const Value& output) {
+  if (const Tensor* tensor = output.tensor()) return HostTensor::row_major_copy(*tensor);
+  if (const auto* number = output.get_if<std::int64_t>()) return number_tensor(*number);
+  if (const auto* real = output.get_if<double>()) return number_tensor(*real);
+  if (const auto* flag = output.get_if<bool>()) return number_tensor(*flag);
+  return fail(ErrorCode::kInvalidType,
+              fmt::format("an output is a {}; tensors and numbers can be reported", output.kind_name()));
+}
+
+Result<reference::StepInput> copy_input(const reference::StepInput& input) {
+  reference::StepInput copy;
+  copy.is_tensor = input.is_tensor;
+  copy.value = input.value;
+  if (input.is_tensor) {
+    PTERUN_ASSIGN(copy.tensor, HostTensor::row_major_copy(input.tensor.view()));
+  }
+  return copy;
+}
+
+report::OutputReport describe_output(std::size_t step, const runtime::Method& method, std::size_t index,
+                                     const Value& value, const Tensor& tensor, config::PrintMode print, bool hash) {
+  report::OutputReport output;
+  output.step = step;
+  output.method = method.name();
+  output.index = index;
+  output.name = fmt::format("output_{}", index);
+  output.dtype = dtype_name(tensor.dtype());
+  output.shape = sizes_of(tensor.shape());
+  if (!value.is_tensor()) output.value = element_text(tensor, compare::ElementReader(tensor), 0);
+  if (print != config::PrintMode::kNone) output.stats = stats_of(tensor);
+  output.preview = preview_of(tensor, print);
+  if (hash) output.sha256 = sha256_of_tensor(tensor);
+  return output;
+}
+
+report::LoadReport describe_load(const runtime::LoadedProgram& program) {
+  report::LoadReport load;
+  load.program_ns = program.times().program_ns;
+  load.methods_ns = program.times().methods_ns;
+  for (const auto& method : program.methods()) {
+    for (const runtime::DelegateInfo& info : method->delegates()) {
+      load.delegates.push_back({method->name(), info.index, info.backend, info.payload_bytes, info.init_ns, info.calls,
+                                info.delegate->option_effects(), info.delegate->metrics()});
+    }
+  }
+  return load;
+}
+
+report::MethodReport describe_method(const runtime::Method& method, const StepInputs& inputs, bool hash) {
+  report::MethodReport report;
+  report.name = method.name();
+  report.load_ns = method.load_ns();
+  for (std::size_t i = 0; i < method.inputs().size(); ++i) {
+    report::IoReport io = describe_io(method.inputs()[i]);
+    if (i < inputs.inputs.size()) {
+      const ResolvedInput& input = inputs.inputs[i];
+      io.source = input.source;
+      if (input.value.is_tensor) {
+        io.shape = sizes_of(input.value.tensor.view().shape());
+        if (hash) io.sha256 = sha256_of_tensor(input.value.tensor.view());
+      }
+    }
+    report.inputs.push_back(std::move(io));
+  }
+  for (const IoSpec& spec : method.outputs())
+    report.outputs.push_back(describe_io(spec));
+  report.planned_bytes.assign(method.planned_bytes().begin(), method.planned_bytes().end());
+  report.delegates = method.delegates().size();
+  for (const runtime::DelegateInfo& info : method.delegates())
+    report.delegate_calls += info.calls;
+  report.kernel_calls = method.kernel_calls();
+  return report;
+}
+
+void add_memory(report::RunReport& report) {
+  std::int64_t planned = 0;
+  for (const report::MethodReport& method : report.methods) {
+    for (const std::uint64_t bytes : method.planned_bytes)
+      planned += static_cast<std::int64_t>(bytes);
+  }
+  report.memory["planned_bytes"] = planned;
+}
+
+void warn_without_delegate(const runtime::LoadedProgram& program, LogSink& log) {
+  for (const auto& method : program.methods()) {
+    if (!method->delegates().empty() || method->kernel_calls() == 0) continue;
+    log.warn({"no_delegate",
+              fmt::format("method '{}' runs without any delegate: {} operator calls on pterun's own kernels",
+                          method->name(), method->kernel_calls()),
+              "export it with the XNNPACK partitioner for speed"});
+  }
+}
+
+std::string reference_file(const std::string& spec) {
+  if (spec.starts_with("pte:")) return spec.substr(4);
+  if (spec.starts_with("eager:")) return spec.substr(6);
+  if (spec == "bundled" || spec == "executorch" || spec == "interpreter") return "";
+  return spec;
+}
+
+}  // namespace pterun::app

@@ -1,0 +1,29 @@
+// Turning what a session holds into plain parts of the report.
+#pragma once
+
+#include <string>
+
+#include "config/plan.h"
+#include "pterun/session/step_inputs.h"
+#include "report/run_report.h"
+#include "runtime/loader.h"
+
+namespace pterun::app {
+
+// A row-major copy of an output; numbers become 0-d int64, float64 or bool tensors. Errors: kInvalidType (lists, text).
+Result<HostTensor> output_tensor(const Value& output);
+Result<reference::StepInput> copy_input(const reference::StepInput& input);
+
+// `index` counts the outputs that are not None; `value` is the slot that `tensor` is a copy of.
+report::OutputReport describe_output(std::size_t step, const runtime::Method& method, std::size_t index,
+                                     const Value& value, const Tensor& tensor, config::PrintMode print, bool hash);
+report::LoadReport describe_load(const runtime::LoadedProgram& program);
+report::MethodReport describe_method(const runtime::Method& method, const StepInputs& inputs, bool hash);
+// Adds "planned_bytes" and the sums of the delegates' metrics that are sizes to report.memory.
+void add_memory(report::RunReport& report);
+// Warns when a method runs without any delegate although it has operators.
+void warn_without_delegate(const runtime::LoadedProgram& program, LogSink& log);
+// The file behind a --reference spec, "" when there is none.
+std::string reference_file(const std::string& spec);
+
+}  // namespace pterun::app

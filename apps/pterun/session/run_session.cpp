@@ -1,0 +1,345 @@
+// The course of a run. Nothing is loaded before all options are checked, nothing is executed before all inputs fit and
+// every reference file could be read.
+#include "pterun/session/run_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/sha256.h"
+#include "compare/accuracy.h"
+#include "pterun/catalogue.h"
+#include "pterun/session/host.h"
+#include "pterun/session/interrupt.h"
+#include "pterun/session/progress.h"
+#include "pterun/session/report_parts.h"
+#include "tensor/io/tensor_file.h"
+
+namespace pterun::app {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// The method of a step: the one named, else `forward`, else the only one. Errors: kUsage listing those there are.
+Result<std::string> method_name(const program::Program& program, const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  if (program.find_method("forward") != nullptr) return std::string("forward");
+  if (program.methods().size() == 1) return program.methods().front().name;
+  std::string known;
+  for (const program::MethodPlan& method : program.methods())
+    known += (known.empty() ? "" : ", ") + method.name;
+  return fail(make_error(ErrorCode::kInvalidArgument, "the program has no method 'forward'; it has: " + known)
+                  .with_blame(Blame::kUsage)
+                  .with_hint("choose one with --method NAME")
+                  .at("file", program.path()));
+}
+
+// The tolerance of one output: the dtype's default, then the rules for all floating outputs, then its own rules.
+Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size_t output, DType dtype) {
+  compare::Tolerance tolerance = compare::default_tolerance(dtype);
+  for (const config::ToleranceRule& rule : step.tolerance) {
+    const bool own = rule.output == std::to_string(output);
+    if (!own && !(rule.output.empty() && is_floating(dtype))) continue;
+    if (rule.atol) tolerance.atol = *rule.atol;
+    if (rule.rtol) tolerance.rtol = *rule.rtol;
+    if (rule.bounds.empty()) continue;
+    auto bounds = compare::parse_bounds(rule.bounds);
+    if (!bounds) return fail(std::move(bounds).error().at("source", rule.origin.describe()));
+    tolerance.bounds = *std::move(bounds);
+  }
+  return tolerance;
+}
+
+}  // namespace
+
+RunSession::RunSession(const config::Plan& plan, bool hash_files) : plan_(plan), hash_files_(hash_files) {}
+RunSession::~RunSession() = default;
+
+void RunSession::run(report::RunReport& report) {
+  auto result = run_all(report);
+  if (!result) report.error = std::move(result).error();
+  if (program_ != nullptr && options_ != nullptr) options_->collect(*program_);
+  describe(report);
+  if (!report.error) {
+    auto verdict = judge(report);
+    if (!verdict) report.error = std::move(verdict).error();
+  }
+  if (hash_files_) hash(report);
+  report.warnings = log_.warnings;
+  if (!report.error) return;
+  report.exit_code = exit_code(*report.error);
+  const bool is_verdict = report.error->blame == Blame::kOutputs || report.error->blame == Blame::kEvidence ||
+                          report.error->blame == Blame::kGate;
+  report.status = is_verdict ? report::Status::kFail : report::Status::kError;
+}
+
+Result<void> RunSession::run_all(report::RunReport& report) {
+  PTERUN_ASSIGN(backends_, make_backend_registry());
+  operators_ = make_operators();
+  PTERUN_ASSIGN(OptionSession options, OptionSession::check(plan_.options, backends_, log_));
+  options_ = std::make_unique<OptionSession>(std::move(options));
+  if (plan_.models.size() != 1) {
+    return fail(
+        make_error(ErrorCode::kUsage, "run takes one model, " + std::to_string(plan_.models.size()) + " were given")
+            .with_hint("pterun run MODEL.pte, or \"model\" in the config"));
+  }
+  PTERUN_TRY(load(report));
+  PTERUN_TRY(prepare_steps());
+  PTERUN_TRY(prepare_sources());
+  return execute(report);
+}
+
+Result<void> RunSession::load(report::RunReport& report) {
+  threads_ = std::make_unique<ThreadPool>(plan_.threads.value ? static_cast<std::size_t>(*plan_.threads.value)
+                                                              : ThreadPool::default_threads());
+  report.manifest.threads = threads_->threads();
+  PTERUN_TRY(options_->apply_process_wide());
+  runtime::LoadRequest request;
+  request.path = *plan_.models.front();
+  for (const auto& file : plan_.data_files)
+    request.data_paths.push_back(*file);
+  request.verification =
+      *plan_.verify == config::Verify::kFull ? program::Verification::kFull : program::Verification::kMinimal;
+  PTERUN_ASSIGN(request.options, options_->load_options());
+  loader_ = std::make_unique<runtime::Loader>(backends_, operators_, *threads_, log_);
+  report.memory["rss_before_load_bytes"] = resident_bytes();
+  const std::int64_t begin_ns = now_ns();
+  PTERUN_ASSIGN(program_, loader_->load(request));
+  for (const config::StepPlan& step : plan_.steps) {
+    PTERUN_ASSIGN(const std::string name, method_name(program_->program(), *step.method));
+    auto method = program_->load_method(name);
+    if (!method && step.method.given()) {
+      return fail(std::move(method).error().at("source", step.method.origin.describe()));
+    }
+    if (!method) return fail(std::move(method).error());
+    PreparedStep prepared;
+    prepared.plan = &step;
+    prepared.method = *method;
+    steps_.push_back(std::move(prepared));
+  }
+  PTERUN_TRY(options_->apply_actions());
+  report.timing.load_ns = now_ns() - begin_ns;
+  report.memory["rss_after_load_bytes"] = resident_bytes();
+  return {};
+}
+
+Result<void> RunSession::prepare_steps() {
+  const std::string& path = *plan_.models.front();
+  if (program_->program().is_bundled()) {
+    PTERUN_ASSIGN(bundle_, program::BundledProgram::open(path));
+  }
+  for (PreparedStep& step : steps_) {
+    PTERUN_ASSIGN(step.inputs, resolve_inputs(*step.plan, *step.method, bundle_.get(),
+                                              static_cast<std::size_t>(*plan_.bundled_case), *plan_.seed));
+    PTERUN_TRY(set_inputs(*step.method, step.inputs));
+  }
+  return {};
+}
+
+Result<void> RunSession::prepare_sources() {
+  reference::SourceContext context;
+  context.model_path = *plan_.models.front();
+  for (const auto& file : plan_.data_files)
+    context.data_paths.push_back(*file);
+  context.bundled_case = static_cast<std::size_t>(*plan_.bundled_case);
+  context.python = *plan_.python;
+  context.loader = loader_.get();
+  context.log = &log_;
+  for (PreparedStep& step : steps_) {
+    const std::string& spec = *step.plan->reference;
+    if (spec.empty()) continue;
+    const auto known = std::ranges::find(sources_, spec, [](const auto& entry) { return entry.first; });
+    if (known != sources_.end()) {
+      step.source = known->second.get();
+      continue;
+    }
+    auto source = reference::make_source(spec, reference_kinds(), context);
+    if (!source) return fail(std::move(source).error().at("source", step.plan->reference.origin.describe()));
+    sources_.emplace_back(spec, *std::move(source));
+    step.source = sources_.back().second.get();
+  }
+  return {};
+}
+
+Result<void> RunSession::execute_once() {
+  for (PreparedStep& step : steps_) {
+    // Steps of one method share its input slots, so each sets its own.
+    if (steps_.size() > 1) PTERUN_TRY(set_inputs(*step.method, step.inputs));
+    PTERUN_TRY(step.method->execute());
+  }
+  return {};
+}
+
+Result<void> RunSession::execute(report::RunReport& report) {
+  const auto reset = [this]() -> Result<void> {
+    for (const auto& method : program_->methods())
+      PTERUN_TRY(method->reset_state());
+    return {};
+  };
+  Progress progress(*plan_.output.progress, *plan_.warmup + *plan_.iterations);
+  const auto timed = [&]() -> Result<std::int64_t> {
+    PTERUN_TRY(check_interrupt());
+    const std::int64_t begin_ns = now_ns();
+    PTERUN_TRY(execute_once());
+    const std::int64_t elapsed_ns = now_ns() - begin_ns;
+    if (report.timing.first_ns == 0) report.timing.first_ns = std::max<std::int64_t>(elapsed_ns, 1);
+    progress.advance();
+    return elapsed_ns;
+  };
+  for (std::uint64_t i = 0; i < *plan_.warmup; ++i) {
+    PTERUN_ASSIGN([[maybe_unused]] const std::int64_t elapsed_ns, timed());
+  }
+  // What is compared starts from the state after loading, whatever the warm-up did.
+  if (*plan_.warmup > 0) PTERUN_TRY(reset());
+  for (std::uint64_t i = 0; i < *plan_.iterations; ++i) {
+    if (i > 0 && *plan_.fresh_state) PTERUN_TRY(reset());
+    if (i == 0) {
+      // The reported execution: outputs are kept step by step, since a later step may overwrite shared memory.
+      PTERUN_TRY(keep_outputs(report));
+      progress.advance();
+      continue;
+    }
+    PTERUN_ASSIGN(const std::int64_t elapsed_ns, timed());
+    report.timing.steady_ns.push_back(elapsed_ns);
+  }
+  report.memory["peak_rss_bytes"] = peak_resident_bytes();
+  report.memory["rss_steady_bytes"] = resident_bytes();
+  return {};
+}
+
+Result<void> RunSession::keep_outputs(report::RunReport& report) {
+  PTERUN_TRY(check_interrupt());
+  std::int64_t total_ns = 0;
+  for (std::size_t index = 0; index < steps_.size(); ++index) {
+    PreparedStep& step = steps_[index];
+    if (steps_.size() > 1) PTERUN_TRY(set_inputs(*step.method, step.inputs));
+    const std::int64_t begin_ns = now_ns();
+    PTERUN_TRY(step.method->execute());
+    total_ns += now_ns() - begin_ns;
+    for (std::size_t i = 0; i < step.method->outputs().size(); ++i) {
+      const Value& output = step.method->output(i);
+      if (output.is_none()) continue;
+      PTERUN_ASSIGN(HostTensor copy, output_tensor(output));
+      report.outputs.push_back(describe_output(index, *step.method, step.outputs.size(), output, copy.view(),
+                                               *plan_.output.print, hash_files_));
+      step.outputs.push_back(std::move(copy));
+    }
+  }
+  if (report.timing.first_ns == 0) {
+    report.timing.first_ns = std::max<std::int64_t>(total_ns, 1);
+  } else {
+    report.timing.steady_ns.push_back(total_ns);
+  }
+  for (std::size_t index = 0; index < steps_.size(); ++index) {
+    PTERUN_TRY(count_correct(index, report));
+    if (steps_[index].source == nullptr) continue;
+    std::vector<reference::StepInput> inputs;
+    for (const ResolvedInput& input : steps_[index].inputs.inputs) {
+      PTERUN_ASSIGN(reference::StepInput copy, copy_input(input.value));
+      inputs.push_back(std::move(copy));
+    }
+    auto expected = steps_[index].source->expected(*steps_[index].method, inputs);
+    if (!expected) {
+      return fail(std::move(expected).error().at("source", steps_[index].plan->reference.origin.describe()));
+    }
+    PTERUN_TRY(compare_step(index, *expected, report));
+  }
+  return {};
+}
+
+Result<void> RunSession::compare_step(std::size_t index, const reference::Expected& expected,
+                                      report::RunReport& report) {
+  const PreparedStep& step = steps_[index];
+  if (expected.outputs.size() != step.outputs.size()) {
+    return fail(make_error(ErrorCode::kReference,
+                           fmt::format("the reference {} holds {} outputs, method '{}' gives {}", expected.description,
+                                       expected.outputs.size(), step.method->name(), step.outputs.size()))
+                    .at("method", step.method->name()));
+  }
+  for (const reference::ExpectedOutput& want : expected.outputs) {
+    if (want.position >= step.outputs.size()) {
+      return fail(ErrorCode::kReference,
+                  fmt::format("the reference {} holds output {}, method '{}' gives {} outputs", expected.description,
+                              want.position, step.method->name(), step.outputs.size()));
+    }
+    const Tensor& got = step.outputs[want.position].view();
+    PTERUN_TRY(compare::check_comparable(std::to_string(want.position), got, want.tensor.view()));
+    PTERUN_ASSIGN(const compare::Tolerance tolerance, tolerance_for(*step.plan, want.position, got.dtype()));
+    report.comparisons.push_back({index, step.method->name(), want.position, expected.description,
+                                  compare::compare_tensors(got, want.tensor.view(), tolerance)});
+  }
+  return {};
+}
+
+Result<void> RunSession::count_correct(std::size_t index, report::RunReport& report) const {
+  const PreparedStep& step = steps_[index];
+  const std::string& spec = *step.plan->labels;
+  if (spec.empty()) return {};
+  if (step.outputs.empty()) return fail(ErrorCode::kReference, "--labels needs an output, the method gives none");
+  auto labels = io::read_one_tensor(spec);
+  if (!labels) return fail(std::move(labels).error().at("source", step.plan->labels.origin.describe()));
+  auto accuracy = compare::top1_accuracy(step.outputs.front().view(), labels->tensor.view());
+  if (!accuracy) return fail(std::move(accuracy).error().at("source", step.plan->labels.origin.describe()));
+  report.accuracy.push_back({index, step.method->name(), 0, spec, accuracy->correct, accuracy->total});
+  return {};
+}
+
+Result<void> RunSession::judge(report::RunReport& report) const {
+  std::string failed;
+  for (const report::ComparisonReport& item : report.comparisons) {
+    if (item.comparison.pass) continue;
+    failed += fmt::format("{}output {} of '{}': {}", failed.empty() ? "" : "; ", item.output, item.method,
+                          item.comparison.reason);
+  }
+  if (!failed.empty()) return fail(ErrorCode::kMismatch, failed);
+  return options_->require(*plan_.options.require_evidence);
+}
+
+void RunSession::describe(report::RunReport& report) {
+  report.manifest.resolved_config_json = plan_.resolved_json;
+  report.manifest.versions = version_facts();
+  if (hash_files_) report.manifest.host = host_facts();
+  report.manifest.seed = *plan_.seed;
+  report.manifest.verification = *plan_.verify == config::Verify::kFull ? "full" : "minimal";
+  if (options_ != nullptr) report.options = options_->reports();
+  if (program_ == nullptr) return;
+  report.manifest.files.push_back({"model", program_->program().path(), program_->program().file_bytes(), ""});
+  report.load = describe_load(*program_);
+  std::set<const runtime::Method*> described;
+  for (const PreparedStep& step : steps_) {
+    if (!described.insert(step.method).second) continue;
+    report.methods.push_back(describe_method(*step.method, step.inputs, hash_files_));
+  }
+  add_memory(report);
+  warn_without_delegate(*program_, log_);
+}
+
+void RunSession::hash(report::RunReport& report) const {
+  const auto add = [&](const std::string& role, const std::string& path) {
+    const bool known = std::ranges::any_of(report.manifest.files, [&](const auto& file) { return file.path == path; });
+    if (!known && !path.empty()) report.manifest.files.push_back({role, path, 0, ""});
+  };
+  for (const auto& file : plan_.data_files)
+    add("data", *file);
+  for (const PreparedStep& step : steps_) {
+    for (const std::string& path : step.inputs.files)
+      add("inputs", path);
+    add("reference", reference_file(*step.plan->reference));
+  }
+  add("config", *plan_.config_file);
+  for (report::FileIdentity& file : report.manifest.files) {
+    auto digest = sha256_of_file(file.path);
+    if (!digest) continue;
+    file.sha256 = *std::move(digest);
+    std::error_code ignored;
+    file.bytes = std::filesystem::file_size(file.path, ignored);
+  }
+}
+
+}  // namespace pterun::app

@@ -1,0 +1,70 @@
+// `pterun run` from plan to report: options, loading, inputs, executions, outputs, comparison.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/thread_pool.h"
+#include "config/plan.h"
+#include "operators/operator.h"
+#include "pterun/session/option_session.h"
+#include "pterun/session/step_inputs.h"
+#include "reference/reference.h"
+#include "report/run_report.h"
+#include "runtime/loader.h"
+
+namespace pterun::app {
+
+// One step, ready to execute.
+struct PreparedStep {
+  const config::StepPlan* plan = nullptr;
+  runtime::Method* method = nullptr;
+  StepInputs inputs;
+  reference::Source* source = nullptr;  // null without a reference
+  std::vector<HostTensor> outputs;      // copies of the tensor outputs of the execution that is reported
+};
+
+class RunSession {
+ public:
+  RunSession(const config::Plan& plan, bool hash_files);
+  ~RunSession();
+
+  // Does everything; what was found out before an error is in the report as well. The verdict is in `status`,
+  // `exit_code` and `error` of the report.
+  void run(report::RunReport& report);
+
+  // Tensor outputs by step, for --save-outputs; valid after run().
+  const std::vector<PreparedStep>& steps() const { return steps_; }
+
+ private:
+  Result<void> run_all(report::RunReport& report);
+  Result<void> load(report::RunReport& report);
+  Result<void> prepare_steps();
+  Result<void> prepare_sources();
+  Result<void> execute_once();
+  Result<void> execute(report::RunReport& report);
+  Result<void> keep_outputs(report::RunReport& report);
+  Result<void> compare_step(std::size_t index, const reference::Expected& expected, report::RunReport& report);
+  Result<void> count_correct(std::size_t index, report::RunReport& report) const;
+  Result<void> judge(report::RunReport& report) const;
+  void describe(report::RunReport& report);
+  void hash(report::RunReport& report) const;
+
+  const config::Plan& plan_;
+  bool hash_files_;
+  CollectingLog log_;
+  backend::BackendRegistry backends_;
+  operators::OperatorRegistry operators_;
+  std::unique_ptr<ThreadPool> threads_;
+  std::unique_ptr<runtime::Loader> loader_;
+  std::unique_ptr<runtime::Loader> reference_loader_;
+  std::unique_ptr<OptionSession> options_;
+  std::shared_ptr<const program::BundledProgram> bundle_;
+  std::unique_ptr<runtime::LoadedProgram> program_;
+  std::vector<std::pair<std::string, std::unique_ptr<reference::Source>>> sources_;  // by spec
+  std::vector<PreparedStep> steps_;
+};
+
+}  // namespace pterun::app

@@ -1,0 +1,73 @@
+// bundled: the expected outputs of a test case inside a .bpte.
+#include <fmt/format.h>
+
+#include "program/bundled_program.h"
+#include "reference/reference.h"
+
+namespace pterun::reference {
+namespace {
+
+Result<HostTensor> tensor_of(const program::BundledValue& value) {
+  if (const auto* tensor = std::get_if<Tensor>(&value)) return HostTensor::row_major_copy(*tensor);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kInt64, Shape{}));
+    *tensor.view().mutable_data<std::int64_t>() = *number;
+    return tensor;
+  }
+  if (const auto* real = std::get_if<double>(&value)) {
+    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, Shape{}));
+    *tensor.view().mutable_data<double>() = *real;
+    return tensor;
+  }
+  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kBool, Shape{}));
+  *tensor.view().mutable_data<bool>() = std::get<bool>(value);
+  return tensor;
+}
+
+class BundledSource final : public Source {
+ public:
+  BundledSource(std::shared_ptr<const program::BundledProgram> bundle, std::size_t test_case)
+      : bundle_(std::move(bundle)), case_(test_case) {}
+
+  Result<Expected> expected(const runtime::Method& method, std::span<const StepInput>) override {
+    const program::BundledSuite* suite = bundle_->find_suite(method.name());
+    if (suite == nullptr || case_ >= suite->cases.size()) {
+      return fail(ErrorCode::kReference,
+                  fmt::format("the bundled program holds {} test cases for method '{}', case {} was asked for",
+                              suite == nullptr ? 0 : suite->cases.size(), method.name(), case_));
+    }
+    const program::BundledCase& test_case = suite->cases[case_];
+    if (test_case.expected_outputs.empty()) {
+      return fail(ErrorCode::kReference,
+                  fmt::format("case {} of method '{}' holds no expected outputs", case_, method.name()));
+    }
+    Expected expected{fmt::format("bundled case {}", case_), {}};
+    for (const program::BundledValue& value : test_case.expected_outputs) {
+      PTERUN_ASSIGN(HostTensor tensor, tensor_of(value));
+      expected.outputs.push_back({expected.outputs.size(), std::move(tensor)});
+    }
+    return expected;
+  }
+
+ private:
+  std::shared_ptr<const program::BundledProgram> bundle_;
+  std::size_t case_;
+};
+
+Result<std::unique_ptr<Source>> make(std::string_view, const SourceContext& context) {
+  auto bundle = program::BundledProgram::open(context.model_path);
+  if (!bundle) {
+    return fail(make_error(ErrorCode::kReference,
+                           fmt::format("--reference bundled needs a bundled program: {}", bundle.error().message))
+                    .at("file", context.model_path));
+  }
+  return std::make_unique<BundledSource>(*std::move(bundle), context.bundled_case);
+}
+
+}  // namespace
+
+SourceKind bundled_source() {
+  return {"bundled", true, "bundled: the outputs of the test case inside the .bpte", &make};
+}
+
+}  // namespace pterun::reference
