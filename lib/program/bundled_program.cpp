@@ -48,6 +48,7 @@ Result<BundledValue> read_tensor(const fb::BundledTensor& tensor) {
     return invalid(
         fmt::format("its data is not aligned to the {} bytes of {}", dtype_size(*dtype), dtype_name(*dtype)));
   }
+  if (*dtype == DType::kBool && !holds_bools(data)) return invalid("it has a bool that is neither 0 nor 1");
   return Tensor(*dtype, shape, *dim_order, const_cast<std::byte*>(data.data()));
 }
 

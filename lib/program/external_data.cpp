@@ -47,6 +47,9 @@ Result<TensorLayout> read_layout(const fb::TensorLayout& layout, Bytes data) {
     return invalid(
         fmt::format("its data is not aligned to the {} bytes of {}", dtype_size(*dtype), dtype_name(*dtype)));
   }
+  if (*dtype == DType::kBool && !holds_bools(data.first(static_cast<std::size_t>(*nbytes)))) {
+    return invalid("it has a bool that is neither 0 nor 1");
+  }
   return result;
 }
 

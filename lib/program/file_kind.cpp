@@ -68,9 +68,13 @@ bool looks_like_onnx(Bytes file) {
 }
 
 bool is_text(std::string_view head) {
+  const bool has_controls = std::any_of(head.begin(), head.end(), [](char c) {
+    return (c >= 0 && c < ' ' && c != '\t' && c != '\r' && c != '\n') || c == '\x7f';
+  });
+  if (has_controls) return false;
   // A sequence cut at the end of what is looked at is no fault of the text.
   for (std::size_t cut = 0; cut < 4 && cut < head.size(); ++cut) {
-    if (is_utf8(head.substr(0, head.size() - cut))) return head.find('\0') == std::string_view::npos;
+    if (is_utf8(head.substr(0, head.size() - cut))) return true;
   }
   return false;
 }

@@ -56,6 +56,11 @@ inline Bytes bytes_of(const flatbuffers::Vector<std::uint8_t>* vector) {
   return std::as_bytes(items_of(vector));
 }
 
+// Whether every byte is a bool's.
+inline bool holds_bools(Bytes data) {
+  return std::all_of(data.begin(), data.end(), [](std::byte b) { return std::to_integer<int>(b) <= 1; });
+}
+
 // A list of tables that may be absent, for range-for. Its elements are never null.
 template <typename T>
 class TableList {

@@ -104,6 +104,12 @@ Result<void> read_extra(const fb::ExtraTensorInfo& extra, TensorSpec& spec) {
   return {};
 }
 
+// No C++ bool may have another value than 0 or 1.
+Result<void> check_bools(const TensorSpec& spec) {
+  if (spec.dtype != DType::kBool || holds_bools(spec.data)) return {};
+  return invalid("is a bool tensor with an element that is neither 0 nor 1");
+}
+
 }  // namespace
 
 Result<TensorSpec> read_tensor(const fb::Tensor& tensor, std::span<const std::uint64_t> buffer_bytes,
@@ -118,10 +124,12 @@ Result<TensorSpec> read_tensor(const fb::Tensor& tensor, std::span<const std::ui
   spec.has_data = true;
   if (spec.planned) {
     PTERUN_ASSIGN(spec.data, context.data.initial_value(tensor.data_buffer_idx(), spec.nbytes));
+    PTERUN_TRY(check_bools(spec));
     return spec;  // copied into the plan, so that its alignment in the file does not matter
   }
   PTERUN_ASSIGN(const Bytes in_place, context.data.constant(tensor.data_buffer_idx(), spec.nbytes));
   PTERUN_ASSIGN(spec.data, context.copies.aligned(in_place, dtype_size(spec.dtype)));
+  PTERUN_TRY(check_bools(spec));
   return spec;
 }
 

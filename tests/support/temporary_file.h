@@ -8,12 +8,13 @@
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& name, std::string_view content = {}) {
+  // Only a path: nothing is there yet.
+  explicit TemporaryFile(const std::string& name) {
     std::string pattern = (std::filesystem::temp_directory_path() / "pterun-test-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
     path_ = folder_ + "/" + name;
-    if (!content.empty()) write(content);
   }
+  TemporaryFile(const std::string& name, std::string_view content) : TemporaryFile(name) { write(content); }
   ~TemporaryFile() {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
