@@ -4,20 +4,23 @@
 namespace pterun::operators {
 
 OperatorRegistry make_operator_registry() {
+  // One a line.
   // clang-format off
   const std::span<const OperatorRow> families[] = {
       arithmetic_family(),
-      batch_norm_family(),
-      convolution_family(),
-      extrema_family(),
       joining_family(),
-      matmul_family(),
-      normalization_family(),
-      reductions_family(),
       reorder_family(),
       reshape_family(),
       slicing_family(),
+      extrema_family(),
+      reductions_family(),
+      scans_family(),
+      sorting_family(),
       variance_family(),
+      batch_norm_family(),
+      convolution_family(),
+      matmul_family(),
+      normalization_family(),
   };
   // clang-format on
   OperatorRegistry registry;

@@ -19,6 +19,8 @@ std::span<const OperatorRow> slicing_family();
 // Reductions.
 std::span<const OperatorRow> extrema_family();
 std::span<const OperatorRow> reductions_family();
+std::span<const OperatorRow> scans_family();
+std::span<const OperatorRow> sorting_family();
 std::span<const OperatorRow> variance_family();
 // Neural-network layers.
 std::span<const OperatorRow> batch_norm_family();
