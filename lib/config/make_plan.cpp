@@ -188,6 +188,7 @@ Result<void> check_shared_by_methods(const StepPlan& step) {
   for (const InputPlan& input : step.inputs) {
     if (!is_generator(input.spec)) return wrong(input.origin, "generated or default inputs", input.spec);
   }
+  if (!step.labels.value.empty()) return wrong(step.labels.origin, "no labels", step.labels.value);
   if (!step.reference.value.empty() && is_reference_of_one_method(step.reference.value)) {
     return wrong(step.reference.origin, "a reference for any method (bundled, pte:FILE, executorch, interpreter)",
                  step.reference.value);

@@ -27,6 +27,9 @@ enum class SettingKind : std::uint8_t {
   kStructured,  // has its own reader: inputs, tolerance, steps, matrix, options
 };
 
+// The max of a row whose integers have no other bound than 64 bit.
+inline constexpr double kUnbounded = 9223372036854775807.0;
+
 struct SettingRow {
   FlagSpec flag;             // name "" when only a config says it
   std::string_view pointer;  // "/bench/warmup"; "" when only a flag says it
@@ -34,6 +37,7 @@ struct SettingRow {
   std::uint8_t commands = 0;  // bit i: Command i
   double min = 0;
   double max = 0;
+  std::string_view default_json = {};  // the Plan's default as JSON; "" when there is none to print
 
   bool known_to(Command command) const { return (commands >> static_cast<unsigned>(command) & 1u) != 0; }
 };
