@@ -20,4 +20,4 @@ FetchContent_Declare(xnnpack
   GIT_TAG 4ea82e595b36106653175dcb04b2aa532660d0d8)
 FetchContent_Declare(catch2
   GIT_REPOSITORY https://github.com/catchorg/Catch2.git
-  GIT_TAG v3.7.1)
+  GIT_TAG fa43b77429ba76c462b1898d6cd2f2d7a9416b14)
