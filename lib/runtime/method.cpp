@@ -36,12 +36,12 @@ Result<bool> condition(const Value& value) {
 
 Error in_step(Error error, const Method::State& state, std::size_t index) {
   const Step& step = state.steps[index];
-  Error placed = std::move(error).at("method", state.plan.name).at("instruction", std::to_string(step.instruction));
-  if (step.kind == Step::Kind::kKernel) placed = std::move(placed).at("operator", std::string(step.name));
+  std::move(error).at("method", state.plan.name).at("instruction", std::to_string(step.instruction));
+  if (step.kind == Step::Kind::kKernel) std::move(error).at("operator", std::string(step.name));
   if (step.kind == Step::Kind::kDelegate) {
-    placed = std::move(placed).at("delegate", std::to_string(step.a) + " (" + std::string(step.name) + ")");
+    std::move(error).at("delegate", std::to_string(step.a) + " (" + std::string(step.name) + ")");
   }
-  return placed;
+  return error;
 }
 
 // Runs one instruction; `next` is the following step unless the instruction jumps.
