@@ -44,7 +44,10 @@ struct AllocatorHooks {
 
   static void* aligned_allocate(void*, std::size_t alignment, std::size_t size) {
     void* block = nullptr;
-    if (posix_memalign(&block, alignment, size) != 0) return nullptr;
+    if (posix_memalign(&block, alignment, size) != 0) {
+      if (current_watch != nullptr) current_watch->failed_bytes_ = size;
+      return nullptr;
+    }
     count(block, 1);
     if (current_watch != nullptr) {
       current_watch->last_block_ = block;

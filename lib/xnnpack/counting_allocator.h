@@ -32,6 +32,8 @@ class AllocationWatch {
   // Whether that block of memory, allocated earlier, was freed.
   void look_out_for(const void* block) { wanted_ = block; }
   bool saw_freed() const { return saw_freed_; }
+  // The size of an aligned allocation that failed, or 0.
+  std::size_t failed_bytes() const { return failed_bytes_; }
 
  private:
   friend struct AllocatorHooks;
@@ -40,6 +42,7 @@ class AllocationWatch {
   std::size_t last_bytes_ = 0;
   const void* wanted_ = nullptr;
   bool saw_freed_ = false;
+  std::size_t failed_bytes_ = 0;
 };
 
 // What library.cpp hands to xnn_initialize. Lives as long as the process.

@@ -1,0 +1,89 @@
+// One delegate: an XNNPACK runtime made from a payload, and how a delegate call's arguments reach it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <xnnpack.h>
+
+#include "backend/backend.h"
+#include "backends/xnnpack/backend_options.h"
+#include "backends/xnnpack/packed_weights.h"
+#include "backends/xnnpack/subgraph_builder.h"
+#include "backends/xnnpack/workspaces.h"
+#include "backends/xnnpack_payload/graph.h"
+
+namespace pterun::backends::xnn {
+
+struct RuntimeDeleter {
+  void operator()(xnn_runtime* runtime) const { xnn_delete_runtime(runtime); }
+};
+using Runtime = std::unique_ptr<xnn_runtime, RuntimeDeleter>;
+
+class XnnpackDelegate final : public backend::Delegate {
+ public:
+  // Builds the runtime; a null cache shares no weights. Errors: as Backend::init.
+  static Result<std::unique_ptr<XnnpackDelegate>> make(const backend::InitContext& context, PayloadGraph graph,
+                                                       const BackendOptions& options,
+                                                       std::shared_ptr<Workspace> workspace,
+                                                       std::shared_ptr<WeightCache> cache);
+  ~XnnpackDelegate() override;
+
+  Result<void> execute(std::span<pterun::Value* const> args) override;
+  std::vector<backend::OptionEffect> option_effects() const override;
+  backend::Metrics metrics() const override;
+
+ private:
+  // An argument of the delegate call, and what the runtime was last set up with for it.
+  struct Argument {
+    ValueIndex value = 0;
+    std::uint32_t position = 0;  // in the call's arguments; also XNNPACK's external id
+    DType dtype = DType::kFloat32;
+    bool is_index = false;      // 32-bit indices inside; int64 outside is allowed
+    bool is_converted = false;  // bfloat16 outside, float32 inside
+    Shape shape;                // the tensor's, logical order
+    DimOrder order;
+    void* data = nullptr;   // what XNNPACK reads or writes
+    AlignedBuffer scratch;  // that memory, of a converted argument
+  };
+
+  XnnpackDelegate(PayloadGraph graph, const BackendOptions& options, std::shared_ptr<Workspace> workspace,
+                  std::shared_ptr<WeightCache> cache);
+
+  Result<void> make_arguments();
+  Result<void> make_runtime(const std::function<void(const void*)>& release_constant);
+  // Names the node that XNNPACK refuses, by making a runtime of each alone.
+  Error diagnose(xnn_status status) const;
+
+  Result<Tensor*> tensor_of(std::span<pterun::Value* const> args, const Argument& argument) const;
+  Result<bool> inputs_changed_shape(std::span<pterun::Value* const> args);
+  Result<void> infer(std::span<pterun::Value* const> args);
+  Result<void> resize_outputs(std::span<pterun::Value* const> args);
+  Result<bool> update_pointers(std::span<pterun::Value* const> args);
+  Result<void> set_up(bool reshape);
+  Result<void> check_output_shapes() const;
+  bool slices_differ(const std::vector<Shape>& shapes) const;
+  void convert_inputs(std::span<pterun::Value* const> args) const;
+  void convert_outputs(std::span<pterun::Value* const> args) const;
+
+  PayloadGraph graph_;
+  BackendOptions options_;
+  ConstantStore constants_;
+  PackedWeights weights_;  // before runtime_, whose operators point to it
+  std::shared_ptr<Workspace> workspace_;
+  pthreadpool* pool_ = nullptr;
+  Runtime runtime_;
+  std::vector<Shape> built_for_;  // the values' shapes that static parameters were chosen for
+  std::vector<Shape> shapes_;     // the values' shapes of the last execute
+  std::vector<Argument> inputs_;
+  std::vector<Argument> outputs_;
+  std::vector<xnn_external_value> externals_;
+  bool has_slices_ = false;
+  bool has_conversions_ = false;
+  bool is_set_up_ = false;
+  bool outputs_empty_ = false;
+  bool met_alias_ = false;  // an input and an output had one address: see set_up
+};
+
+}  // namespace pterun::backends::xnn
