@@ -8,19 +8,23 @@ OperatorRegistry make_operator_registry() {
   // clang-format off
   const std::span<const OperatorRow> families[] = {
       arithmetic_family(),
+      average_pool_family(),
+      batch_norm_family(),
+      convolution_backward_family(),
+      convolution_family(),
+      embedding_family(),
+      extrema_family(),
       joining_family(),
+      matmul_family(),
+      max_pool_family(),
+      normalization_family(),
+      reductions_family(),
       reorder_family(),
       reshape_family(),
-      slicing_family(),
-      extrema_family(),
-      reductions_family(),
       scans_family(),
+      slicing_family(),
       sorting_family(),
       variance_family(),
-      batch_norm_family(),
-      convolution_family(),
-      matmul_family(),
-      normalization_family(),
   };
   // clang-format on
   OperatorRegistry registry;

@@ -23,8 +23,12 @@ std::span<const OperatorRow> scans_family();
 std::span<const OperatorRow> sorting_family();
 std::span<const OperatorRow> variance_family();
 // Neural-network layers.
+std::span<const OperatorRow> average_pool_family();
 std::span<const OperatorRow> batch_norm_family();
+std::span<const OperatorRow> convolution_backward_family();
 std::span<const OperatorRow> convolution_family();
+std::span<const OperatorRow> embedding_family();
+std::span<const OperatorRow> max_pool_family();
 std::span<const OperatorRow> matmul_family();         // mm, bmm, addmm, linear
 std::span<const OperatorRow> normalization_family();  // layer norm, group norm
 

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -215,6 +216,46 @@ TEST_CASE("a convolution of an empty batch is empty") {
   call.tensor(input).tensor(weight).none();
   const Case c{0, 2, 3, 1, {4, 4}, {3, 3}, {1, 1}, {0, 0}, {1, 1}, {0, 0}};
   REQUIRE_RESULT(arguments(call, c).tensor(out).run());
+}
+
+TEST_CASE("the gradients of a convolution are those of its sum") {
+  for (const Case& c : kCases) {
+    const Shape in_shape = shape_of(c.batch, c.in, c.image);
+    const Shape out_shape = shape_of(c.batch, c.out, last(out_sizes(c), c.image.size()));
+    HostTensor input = make_tensor(DType::kFloat64, in_shape, random_values(std::size_t(in_shape.numel()), 1));
+    HostTensor weight =
+        make_tensor(DType::kFloat64, weight_shape(c), random_values(std::size_t(weight_shape(c).numel()), 2));
+    HostTensor grad = make_tensor(DType::kFloat64, out_shape, random_values(std::size_t(out_shape.numel()), 3));
+    HostTensor grad_input = make_output(DType::kFloat64, in_shape);
+    HostTensor grad_weight = make_output(DType::kFloat64, weight_shape(c));
+    HostTensor grad_bias = make_output(DType::kFloat64, {c.out});
+    OperatorCall call("aten::convolution_backward.out");
+    call.tensor(grad).tensor(input).tensor(weight).integers({c.out});
+    arguments(call, c).booleans({true, true, true}).tensor(grad_input).tensor(grad_weight).tensor(grad_bias);
+    REQUIRE_RESULT(call.run());
+    // The sum is linear in each operand: a gradient's element is <grad, convolution of a unit tensor>.
+    const auto against_grad = [&](const Values& out) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < out.size(); ++i)
+        sum += out[i] * values_of(grad)[i];
+      return sum;
+    };
+    CAPTURE(c.image, c.kernel, c.groups, c.transposed);
+    for (const std::size_t i : {std::size_t{0}, values_of(input).size() / 2, values_of(input).size() - 1}) {
+      Values unit(values_of(input).size(), 0.0);
+      unit[i] = 1.0;
+      CHECK(std::abs(values_of(grad_input)[i] - against_grad(convolution(c, unit, values_of(weight), {}))) < 1e-10);
+    }
+    for (const std::size_t i : {std::size_t{0}, values_of(weight).size() / 2, values_of(weight).size() - 1}) {
+      Values unit(values_of(weight).size(), 0.0);
+      unit[i] = 1.0;
+      CHECK(std::abs(values_of(grad_weight)[i] - against_grad(convolution(c, values_of(input), unit, {}))) < 1e-10);
+    }
+    Values ones(std::size_t(c.out), 0.0);
+    ones.back() = 1.0;
+    const Values zeros(values_of(input).size(), 0.0);
+    CHECK(std::abs(values_of(grad_bias).back() - against_grad(convolution(c, zeros, values_of(weight), ones))) < 1e-10);
+  }
 }
 
 std::string failure(const Case& c, const Shape& in_shape, const Shape& w_shape, DType dtype = DType::kFloat32) {
