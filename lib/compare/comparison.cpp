@@ -174,6 +174,8 @@ std::string non_finite_reason(const Metrics& m) {
 Tolerance default_tolerance(DType dtype) {
   switch (dtype) {
     case DType::kFloat64: return {1e-7, 1e-7, {}};
+    case DType::kComplex128: return {1e-7, 1e-7, {}};
+    case DType::kComplex64:
     case DType::kFloat32: return {1e-4, 1e-4, {}};
     case DType::kFloat16: return {1e-2, 1e-2, {}};
     case DType::kBFloat16: return {2e-2, 2e-2, {}};
@@ -220,6 +222,7 @@ Result<void> check_comparable(std::string_view output, const Tensor& got, const 
 }
 
 Comparison compare_tensors(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
+  if (is_complex(got.dtype())) return compare_tensors(view_as_real(got), view_as_real(want), tolerance);
   const ElementReader got_reader(got);
   const ElementReader want_reader(want);
   Accumulator all;

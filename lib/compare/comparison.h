@@ -78,7 +78,8 @@ struct Comparison {
 inline constexpr std::size_t kWorstElements = 5;
 inline constexpr std::size_t kHistogramBins = 21;
 
-// Shapes and dtypes must be equal (check_comparable); dim orders may differ.
+// Shapes and dtypes must be equal (check_comparable); dim orders may differ, except that complex tensors are row-major.
+// Complex elements are compared part by part, in a last dimension of size 2.
 Comparison compare_tensors(const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 // Errors: kReference, naming output, shape and dtype of both.

@@ -89,6 +89,9 @@ double ElementReader::at(std::int64_t index) const {
     case DType::kBFloat16: return static_cast<float>(load<BFloat16>(p));
     case DType::kFloat32: return load<float>(p);
     case DType::kFloat64: return load<double>(p);
+    // The real part; comparisons look at complex tensors through view_as_real.
+    case DType::kComplex64: return load<float>(p);
+    case DType::kComplex128: return load<double>(p);
     case DType::kFloat8E5M2: return float8(load<std::uint8_t>(p), 5, false, false);
     case DType::kFloat8E4M3FN: return float8(load<std::uint8_t>(p), 4, false, true);
     case DType::kFloat8E5M2FNUZ: return float8(load<std::uint8_t>(p), 5, true, true);

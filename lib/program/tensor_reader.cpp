@@ -21,10 +21,7 @@ std::unexpected<Error> unsupported(std::string message) {
   return fail(program_error(ErrorCode::kNotSupported, std::move(message)));
 }
 
-// ScalarType's ComplexHalf, ComplexFloat and ComplexDouble.
-bool is_complex(int scalar_type) {
-  return scalar_type >= 8 && scalar_type <= 10;
-}
+constexpr int kComplex32 = 8;  // ScalarType's ComplexHalf
 
 Result<void> read_shape(const fb::Tensor& tensor, TensorSpec& spec) {
   if (tensor.sizes() == nullptr) return invalid("has no sizes");
@@ -53,7 +50,7 @@ Result<void> read_shape(const fb::Tensor& tensor, TensorSpec& spec) {
 
 Result<void> read_kind(const fb::Tensor& tensor, TensorSpec& spec) {
   const auto dtype = dtype_from_number(tensor.scalar_type());
-  if (!dtype && is_complex(tensor.scalar_type())) return unsupported("is complex; complex dtypes are not supported");
+  if (tensor.scalar_type() == kComplex32) return unsupported("is complex32, which is not supported");
   if (!dtype) return invalid(fmt::format("has the unknown scalar type {}", tensor.scalar_type()));
   spec.dtype = *dtype;
   if (tensor.storage_offset() != 0) {

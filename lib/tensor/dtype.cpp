@@ -21,6 +21,8 @@ constexpr std::array kEntries = {
     Entry{DType::kFloat16, 2, "float16"},
     Entry{DType::kFloat32, 4, "float32"},
     Entry{DType::kFloat64, 8, "float64"},
+    Entry{DType::kComplex64, 8, "complex64"},
+    Entry{DType::kComplex128, 16, "complex128"},
     Entry{DType::kBool, 1, "bool"},
     Entry{DType::kQInt8, 1, "qint8"},
     Entry{DType::kQUInt8, 1, "quint8"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,6 +19,8 @@ enum class DType : std::uint8_t {
   kFloat16 = 5,
   kFloat32 = 6,
   kFloat64 = 7,
+  kComplex64 = 9,    // two float32: real, imaginary
+  kComplex128 = 10,  // two float64
   kBool = 11,
   kQInt8 = 12,
   kQUInt8 = 13,
@@ -46,6 +49,13 @@ std::optional<DType> dtype_from_name(std::string_view name);
 constexpr bool is_floating(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
          dtype == DType::kBFloat16 || (dtype >= DType::kFloat8E5M2 && dtype <= DType::kFloat8E4M3FNUZ);
+}
+constexpr bool is_complex(DType dtype) {
+  return dtype == DType::kComplex64 || dtype == DType::kComplex128;
+}
+// The dtype of the two parts of a complex one.
+constexpr DType complex_part(DType dtype) {
+  return dtype == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
 }
 // Integers that arithmetic works on; bool is not one.
 constexpr bool is_integer(DType dtype) {
@@ -171,6 +181,14 @@ struct DTypeOf<double> {
 template <>
 struct DTypeOf<bool> {
   static constexpr DType value = DType::kBool;
+};
+template <>
+struct DTypeOf<std::complex<float>> {
+  static constexpr DType value = DType::kComplex64;
+};
+template <>
+struct DTypeOf<std::complex<double>> {
+  static constexpr DType value = DType::kComplex128;
 };
 template <typename T>
 inline constexpr DType kDTypeOf = DTypeOf<T>::value;

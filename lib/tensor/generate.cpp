@@ -288,6 +288,10 @@ Result<Generator> parse_generator(std::string_view text) {
 }
 
 Result<void> generate(const Generator& generator, std::uint64_t seed, std::uint32_t input_index, Tensor& tensor) {
+  if (is_complex(tensor.dtype())) {
+    Tensor parts = view_as_real(tensor);
+    return generate(generator, seed, input_index, parts);
+  }
   switch (tensor.dtype()) {
     case DType::kUInt8: return fill<std::uint8_t>(generator, seed, input_index, tensor);
     case DType::kInt8: return fill<std::int8_t>(generator, seed, input_index, tensor);
@@ -302,6 +306,8 @@ Result<void> generate(const Generator& generator, std::uint64_t seed, std::uint3
     case DType::kFloat32: return fill<float>(generator, seed, input_index, tensor);
     case DType::kFloat64: return fill<double>(generator, seed, input_index, tensor);
     case DType::kBool: return fill<bool>(generator, seed, input_index, tensor);
+    case DType::kComplex64:
+    case DType::kComplex128:
     case DType::kQInt8:
     case DType::kQUInt8:
     case DType::kQInt32:

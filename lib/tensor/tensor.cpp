@@ -1,6 +1,7 @@
 // Tensor metadata, aligned memory and layout-aware copies.
 #include "tensor/tensor.h"
 
+#include <complex>
 #include <cstdlib>
 #include <cstring>
 
@@ -139,6 +140,12 @@ void copy_words(const Tensor& source, Tensor& destination) {
 
 }  // namespace
 
+Tensor view_as_real(const Tensor& tensor) {
+  Shape shape = tensor.shape();
+  shape.push_back(2);
+  return Tensor(complex_part(tensor.dtype()), shape, const_cast<void*>(tensor.raw_data()));
+}
+
 Result<void> copy_elements(const Tensor& source, Tensor& destination) {
   if (source.dtype() != destination.dtype() || source.shape() != destination.shape()) {
     return fail(ErrorCode::kInvalidArgument, "cannot copy " + source.describe() + " to " + destination.describe());
@@ -152,7 +159,8 @@ Result<void> copy_elements(const Tensor& source, Tensor& destination) {
     case 1: copy_words<std::uint8_t>(source, destination); break;
     case 2: copy_words<std::uint16_t>(source, destination); break;
     case 4: copy_words<std::uint32_t>(source, destination); break;
-    default: copy_words<std::uint64_t>(source, destination); break;
+    case 8: copy_words<std::uint64_t>(source, destination); break;
+    default: copy_words<std::complex<double>>(source, destination); break;
   }
   return {};
 }

@@ -115,6 +115,10 @@ class HostTensor {
   AlignedBuffer buffer_;
 };
 
+// A complex tensor in row-major order as its real and imaginary parts, in a last dimension of size 2: a view of the
+// same memory. Rank below kMaxRank.
+Tensor view_as_real(const Tensor& tensor);
+
 // Copies elements between tensors of the same dtype and shape whose dim orders may differ.
 // Errors: kInvalidArgument when dtype or shape differ.
 Result<void> copy_elements(const Tensor& source, Tensor& destination);

@@ -23,6 +23,7 @@ std::vector<std::int64_t> sizes_of(const Shape& shape) {
 }
 
 std::optional<report::TensorStats> stats_of(const Tensor& tensor) {
+  if (is_complex(tensor.dtype())) return stats_of(view_as_real(tensor));
   if (tensor.numel() == 0) return std::nullopt;
   const compare::ElementReader reader(tensor);
   report::TensorStats stats;
@@ -60,6 +61,7 @@ std::string element_text(const Tensor& tensor, const compare::ElementReader& rea
 constexpr std::int64_t kHeadElements = 8;
 
 std::string preview_of(const Tensor& tensor, config::PrintMode print) {
+  if (is_complex(tensor.dtype())) return preview_of(view_as_real(tensor), print);
   if (print != config::PrintMode::kHead && print != config::PrintMode::kAll) return "";
   const compare::ElementReader reader(tensor);
   const std::int64_t shown =

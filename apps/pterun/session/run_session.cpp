@@ -45,7 +45,7 @@ Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size
   compare::Tolerance tolerance = compare::default_tolerance(dtype);
   for (const config::ToleranceRule& rule : step.tolerance) {
     const bool own = rule.output == std::to_string(output);
-    if (!own && !(rule.output.empty() && is_floating(dtype))) continue;
+    if (!own && !(rule.output.empty() && (is_floating(dtype) || is_complex(dtype)))) continue;
     if (rule.atol) tolerance.atol = *rule.atol;
     if (rule.rtol) tolerance.rtol = *rule.rtol;
     if (rule.bounds.empty()) continue;

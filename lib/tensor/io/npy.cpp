@@ -21,9 +21,11 @@ struct Kind {
   DType dtype;
 };
 constexpr std::array kKinds = {
-    Kind{"b1", DType::kBool},  Kind{"u1", DType::kUInt8},   Kind{"i1", DType::kInt8},    Kind{"u2", DType::kUInt16},
-    Kind{"i2", DType::kInt16}, Kind{"u4", DType::kUInt32},  Kind{"i4", DType::kInt32},   Kind{"u8", DType::kUInt64},
-    Kind{"i8", DType::kInt64}, Kind{"f2", DType::kFloat16}, Kind{"f4", DType::kFloat32}, Kind{"f8", DType::kFloat64},
+    Kind{"b1", DType::kBool},      Kind{"u1", DType::kUInt8},       Kind{"i1", DType::kInt8},
+    Kind{"u2", DType::kUInt16},    Kind{"i2", DType::kInt16},       Kind{"u4", DType::kUInt32},
+    Kind{"i4", DType::kInt32},     Kind{"u8", DType::kUInt64},      Kind{"i8", DType::kInt64},
+    Kind{"f2", DType::kFloat16},   Kind{"f4", DType::kFloat32},     Kind{"f8", DType::kFloat64},
+    Kind{"c8", DType::kComplex64}, Kind{"c16", DType::kComplex128},
 };
 
 // Reads the dict of a header. Every function returns false at the first thing that is not as expected.
@@ -141,7 +143,7 @@ Shape reversed(const Shape& shape) {
 }
 
 void swap_bytes(Tensor& tensor) {
-  const std::size_t width = dtype_size(tensor.dtype());
+  const std::size_t width = dtype_size(is_complex(tensor.dtype()) ? complex_part(tensor.dtype()) : tensor.dtype());
   auto* data = static_cast<std::byte*>(tensor.mutable_raw_data());
   for (std::size_t at = 0; at < tensor.nbytes(); at += width)
     std::reverse(data + at, data + at + width);
