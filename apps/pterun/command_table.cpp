@@ -12,6 +12,28 @@ std::vector<config::FlagSpec> run_flags() {
   return config::plan_flags(config::Command::kRun);
 }
 
+// The flags of list and get: no options are applied there.
+std::vector<config::FlagSpec> options_flags(config::FlagSpec argument) {
+  std::vector<config::FlagSpec> flags = {argument};
+  for (const config::FlagSpec& flag : config::plan_flags(config::Command::kOptions)) {
+    const bool applies = flag.name.ends_with("-option") || flag.name.ends_with("-options");
+    if (!applies && flag.name != "--require-evidence") flags.push_back(flag);
+  }
+  return flags;
+}
+
+std::vector<config::FlagSpec> options_list_flags() {
+  return options_flags({"BACKEND", "", "", "only this backend", false, false, config::ValueHint::kNone, ""});
+}
+
+std::vector<config::FlagSpec> options_get_flags() {
+  return options_flags({"BACKEND.KEY", "", "", "the option to read", false, true, config::ValueHint::kOption, ""});
+}
+
+std::vector<config::FlagSpec> options_check_flags() {
+  return config::plan_flags(config::Command::kOptions);
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
@@ -26,6 +48,20 @@ std::span<const Command> commands() {
           "  pterun run model.pte --load-option XnnpackBackend.workspace_sharing_mode=per_model\n"
           "  pterun run model.pte --method encode,decode --threads 2 --iterations 100 --warmup 10",
           &run_flags, &run_command},
+      Command{"options list", "List what each backend accepts: key, type, values, default, paths", "",
+              "  pterun options list\n"
+              "  pterun options list XnnpackBackend --json -",
+              &options_list_flags, &options_list_command},
+      Command{"options get", "Print the process-wide value of an option",
+              "A load option has no process-wide value, and an action keeps none: both are errors.",
+              "  pterun options get XnnpackBackend.workspace_sharing_mode", &options_get_flags, &options_get_command},
+      Command{
+          "options check", "Set, read back and restore options without a model",
+          "Process-wide options must read back as set, else the exit code is 5. Load options are checked against the\n"
+          "backend's table and the load map; that they arrive is shown by the receipts of `pterun run`.",
+          "  pterun options check --global-option XnnpackBackend.weight_cache_enabled=true\n"
+          "  pterun options check --config options.json --load-option XnnpackBackend.workspace_sharing_mode=1",
+          &options_check_flags, &options_check_command},
   };
   return kCommands;
 }

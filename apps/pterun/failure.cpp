@@ -3,10 +3,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "pterun/session/host.h"
+#include "pterun/session/output_files.h"
 #include "report/formats/json.h"
 #include "report/run_report.h"
 
@@ -46,18 +46,10 @@ Result<void> write_error_report(const Invocation& invocation, const Error& error
   report.exit_code = exit_code(error);
   report.error = error;
   report.manifest.argv = invocation.argv;
-  const std::string json = report::to_json(report);
-  if (invocation.json_path == "-") {
-    std::fwrite(json.data(), 1, json.size(), stdout);
-    return {};
-  }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(invocation.json_path.c_str(), "wb"),
-                                                             &std::fclose);
-  if (file == nullptr || std::fwrite(json.data(), 1, json.size(), file.get()) != json.size() ||
-      std::fflush(file.get()) != 0) {
-    return fail(ErrorCode::kOutput, "cannot write the report to " + in_quotes(invocation.json_path));
-  }
-  return {};
+  report.manifest.versions = version_facts();
+  report.manifest.host = host_facts();
+  PTERUN_ASSIGN(OutputFile file, OutputFile::open({invocation.json_path, {}}, "--json"));
+  return file.write(report::to_json(report));
 }
 
 std::string find_json_path(const std::vector<std::string>& argv) {

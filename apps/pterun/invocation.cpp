@@ -1,6 +1,7 @@
 // Look-up in an invocation, and its plan.
 #include <cstdlib>
 
+#include "config/settings.h"
 #include "pterun/command.h"
 
 namespace pterun::app {
@@ -23,7 +24,10 @@ std::vector<std::string> Invocation::all(std::string_view flag) const {
 Result<config::Plan> make_plan(Invocation& invocation, config::Command command) {
   config::PlanRequest request;
   request.command = command;
-  request.flags = invocation.flags;
+  // A command may have flags and arguments of its own beside those of the plan.
+  for (const config::FlagValue& value : invocation.flags) {
+    if (config::find_flag(command, value.flag) != nullptr) request.flags.push_back(value);
+  }
   request.environment = [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);

@@ -212,6 +212,13 @@ Result<CheckedOptions> check_options(std::span<const OptionRequest> requests, Ta
   return result;
 }
 
+Result<void> check_known_backend(const std::string& backend, const std::string& source, Tables tables) {
+  const OptionRequest request{backend, "", MistypedJson{"", true}, OptionPath::kGlobal, source, 0};
+  PTERUN_TRY(check_names(request));
+  PTERUN_ASSIGN([[maybe_unused]] const OptionTable* table, check_backend(request, tables));
+  return {};
+}
+
 Result<const OptionSpec*> check_readable(const OptionRequest& request, Tables tables) {
   PTERUN_TRY(check_names(request));
   PTERUN_ASSIGN(const OptionTable* table, check_backend(request, tables));

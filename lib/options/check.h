@@ -54,6 +54,10 @@ struct CheckedOptions {
 Result<CheckedOptions> check_options(std::span<const OptionRequest> requests,
                                      std::span<const OptionTable* const> tables, const CheckSettings& settings);
 
+// Errors: kOptionValue (name lengths), kUnknownBackend, with `source` as the place that named it.
+Result<void> check_known_backend(const std::string& backend, const std::string& source,
+                                 std::span<const OptionTable* const> tables);
+
 // The row of BACKEND.KEY for `options get`, which reads process-wide values. Errors: kOptionSyntax (no `.`),
 // kOptionValue (name lengths), kUnknownBackend, kUnknownOption, kOptionPath (a load-only or action key).
 Result<const OptionSpec*> check_readable(const OptionRequest& request, std::span<const OptionTable* const> tables);

@@ -60,4 +60,20 @@ Result<OptionRequest> parse_flag(std::string_view text, OptionPath path, std::si
   return request;
 }
 
+Result<OptionRequest> parse_name(std::string_view text, const std::string& source) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) {
+    return fail(make_error(ErrorCode::kOptionSyntax,
+                           source + ": expected BACKEND.KEY, found " + in_quotes(text) + ", which has no '.'")
+                    .at("option", printable(text))
+                    .at("source", source)
+                    .with_hint("for example XnnpackBackend.workspace_sharing_mode"));
+  }
+  OptionRequest request;
+  request.backend = text.substr(0, dot);
+  request.key = text.substr(dot + 1);
+  request.source = source;
+  return request;
+}
+
 }  // namespace pterun::options

@@ -53,6 +53,9 @@ inline constexpr int kFlagLayer = 1000;
 // that flag from 1. Errors: kOptionSyntax when `.` or `=` is missing where it belongs, naming the flag and the text.
 Result<OptionRequest> parse_flag(std::string_view text, OptionPath path, std::size_t number);
 
+// Splits BACKEND.KEY at the first `.`, for commands that name an option without a value. Errors: kOptionSyntax.
+Result<OptionRequest> parse_name(std::string_view text, const std::string& source);
+
 // "XnnpackBackend.workspace_sharing_mode", or the backend alone when there is no key; printable.
 std::string option_name(std::string_view backend, std::string_view key);
 // The value as it was asked for, printable and at most about 80 characters long.

@@ -7,6 +7,7 @@
 #include "pterun/commands/commands.h"
 #include "pterun/session/interrupt.h"
 #include "pterun/session/output_files.h"
+#include "pterun/session/print_plan.h"
 #include "pterun/session/run_session.h"
 #include "pterun/session/save_outputs.h"
 #include "report/formats/text.h"
@@ -34,6 +35,7 @@ void print_warnings(const report::RunReport& report, int verbosity) {
 
 Result<int> run_command(Invocation& invocation) {
   PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kRun));
+  if (plan.print_config) return print_plan(plan, config::Command::kRun);
   PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
   PTERUN_ASSIGN(OutputSaver saver, OutputSaver::open(*plan.output.save_outputs));
   watch_for_interrupt();

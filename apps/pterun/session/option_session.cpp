@@ -94,11 +94,13 @@ Result<void> OptionSession::apply_process_wide() {
   return {};
 }
 
-Result<backend::LoadOptions> OptionSession::load_options() const {
+Result<backend::LoadOptions> OptionSession::load_options() {
   backend::LoadOptions load;
-  for (const CheckedOption& option : checked_.load) {
+  for (std::size_t i = 0; i < checked_.load.size(); ++i) {
+    const CheckedOption& option = checked_.load[i];
     auto result = load.add(option.backend, option.key, option.value);
     if (!result) return fail(std::move(result).error().at("source", option.source));
+    reports_[checked_.global.size() + i].evidence = Evidence::kAccepted;
   }
   return load;
 }
@@ -114,7 +116,6 @@ Result<void> OptionSession::apply_actions() {
 void OptionSession::collect(const runtime::LoadedProgram& program) {
   for (OptionReport& report : reports_) {
     const bool load = report.path == OptionPath::kLoad;
-    if (load && report.evidence == Evidence::kParsed) report.evidence = Evidence::kAccepted;
     if (!load && !report.action && report.evidence >= Evidence::kAccepted) {
       report.stored_after = read_back(*registry_, report);
       const bool kept = report.stored_after && *report.stored_after == report.requested;

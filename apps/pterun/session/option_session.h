@@ -22,8 +22,8 @@ class OptionSession {
   // Sets the process-wide options in order, noting the original value and what reads back. Errors: a backend's own
   // (exit 6), naming the option and its source; the values set before it are restored.
   Result<void> apply_process_wide();
-  // The map for the loader. Errors: kOptionValue (limits).
-  Result<backend::LoadOptions> load_options() const;
+  // The map for the loader, which has taken the load options. Errors: kOptionValue (limits).
+  Result<backend::LoadOptions> load_options();
   // Sets actions after loading.
   Result<void> apply_actions();
   // Reads process-wide values back once more and collects receipts and effects. Call when the work is done.
@@ -31,6 +31,7 @@ class OptionSession {
   // Puts process-wide values back and reads them back.
   Result<void> restore();
 
+  const options::CheckedOptions& checked() const { return checked_; }
   const std::vector<report::OptionReport>& reports() const { return reports_; }
   // Errors: kEvidence naming every option below the level, its level and what is missing.
   Result<void> require(config::EvidenceLevel level) const;

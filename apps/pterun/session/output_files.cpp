@@ -6,45 +6,50 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "pterun/catalogue.h"
 
 namespace pterun::app {
+
+Result<OutputFile> OutputFile::open(const config::Setting<std::string>& path, std::string_view flag) {
+  OutputFile output;
+  output.path_ = path.value;
+  if (path.value == "-") return output;
+  output.file_.reset(std::fopen(path.value.c_str(), "wbe"));
+  if (output.file_ == nullptr) {
+    return fail(make_error(ErrorCode::kOutput,
+                           fmt::format("{} cannot open {}: {}", flag, in_quotes(path.value), std::strerror(errno)))
+                    .at("file", path.value)
+                    .at("source", path.origin.describe()));
+  }
+  return output;
+}
+
+Result<void> OutputFile::write(std::string_view text) {
+  std::FILE* file = file_ == nullptr ? stdout : file_.get();
+  if (std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0) return {};
+  return fail(make_error(ErrorCode::kOutput, fmt::format("cannot write {}: {}", in_quotes(path_), std::strerror(errno)))
+                  .at("file", path_));
+}
 
 Result<OutputFiles> OutputFiles::open(const config::OutputPlan& plan) {
   OutputFiles files;
   for (const ReportFormat& format : report_formats()) {
     const config::Setting<std::string>& path = plan.*format.path;
     if (path.value.empty()) continue;
-    Sink sink{path.value, format.format, nullptr};
-    if (path.value == "-") {
-      if (files.owns_stdout_) {
-        return fail(ErrorCode::kUsage, fmt::format("{}: only one report can go to stdout", format.flag));
-      }
-      files.owns_stdout_ = true;
-    } else {
-      sink.file.reset(std::fopen(path.value.c_str(), "wbe"));
-      if (sink.file == nullptr) {
-        return fail(make_error(ErrorCode::kOutput,
-                               fmt::format("{} cannot open '{}': {}", format.flag, path.value, std::strerror(errno)))
-                        .at("file", path.value)
-                        .at("source", path.origin.describe()));
-      }
+    PTERUN_ASSIGN(OutputFile file, OutputFile::open(path, format.flag));
+    if (file.is_stdout() && files.owns_stdout_) {
+      return fail(ErrorCode::kUsage, fmt::format("{}: only one report can go to stdout", format.flag));
     }
-    files.sinks_.push_back(std::move(sink));
+    files.owns_stdout_ = files.owns_stdout_ || file.is_stdout();
+    files.sinks_.push_back({std::move(file), format.format});
   }
   return files;
 }
 
 Result<void> OutputFiles::write(const report::RunReport& report) {
-  for (Sink& sink : sinks_) {
-    std::FILE* file = sink.file == nullptr ? stdout : sink.file.get();
-    const std::string text = sink.format(report);
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-    if (!written) {
-      return fail(make_error(ErrorCode::kOutput, fmt::format("cannot write '{}': {}", sink.path, std::strerror(errno)))
-                      .at("file", sink.path));
-    }
-  }
+  for (Sink& sink : sinks_)
+    PTERUN_TRY(sink.file.write(sink.format(report)));
   return {};
 }
 

@@ -13,6 +13,24 @@
 
 namespace pterun::app {
 
+// One file, or stdout for the path "-".
+class OutputFile {
+ public:
+  // Opens and empties it. Errors: kOutput naming flag, path and cause.
+  static Result<OutputFile> open(const config::Setting<std::string>& path, std::string_view flag);
+
+  bool is_stdout() const { return file_ == nullptr; }
+  // Writes and flushes. Errors: kOutput.
+  Result<void> write(std::string_view text);
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;  // none for stdout
+};
+
 class OutputFiles {
  public:
   // Opens (and empties) every report file of the plan. Errors: kOutput naming flag and path.
@@ -26,13 +44,9 @@ class OutputFiles {
   Result<void> write(const report::RunReport& report);
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   struct Sink {
-    std::string path;
+    OutputFile file;
     std::string (*format)(const report::RunReport& report) = nullptr;
-    std::unique_ptr<std::FILE, Close> file;  // none for stdout
   };
   std::vector<Sink> sinks_;
   bool owns_stdout_ = false;

@@ -1,0 +1,191 @@
+// pterun options list, get and check: what backends accept, a value in force, and setting, reading back and restoring
+// without a model.
+#include <cstdio>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "pterun/catalogue.h"
+#include "pterun/commands/commands.h"
+#include "pterun/session/host.h"
+#include "pterun/session/option_session.h"
+#include "pterun/session/output_files.h"
+#include "pterun/session/print_plan.h"
+#include "report/formats/option_list.h"
+
+namespace pterun::app {
+namespace {
+
+using options::OptionTable;
+
+std::vector<const OptionTable*> tables_of(const backend::BackendRegistry& registry) {
+  std::vector<const OptionTable*> tables;
+  for (const std::string& name : registry.names())
+    tables.push_back(&registry.find(name)->option_table());
+  return tables;
+}
+
+// What stands in the list for one backend; `key` picks one option, "" all.
+report::BackendOptions describe_backend(const backend::BackendRegistry& registry, const std::string& name,
+                                        std::string_view key) {
+  const backend::Backend* backend = registry.find(name);
+  report::BackendOptions described{name, backend->is_available(), {}};
+  for (const options::OptionSpec& spec : backend->option_table().specs) {
+    if (!key.empty() && spec.key != key) continue;
+    report::ListedOption option{spec, std::nullopt};
+    if (spec.process_wide && !spec.action) {
+      if (auto value = registry.get_option(name, spec.key)) option.current = *std::move(value);
+    }
+    described.options.push_back(std::move(option));
+  }
+  return described;
+}
+
+// Opens the one output that list and get have beside stdout, and writes it.
+Result<void> print_list(const config::Plan& plan, const std::vector<report::BackendOptions>& backends,
+                        const std::string& text) {
+  if (!plan.output.json.value.empty()) {
+    PTERUN_ASSIGN(OutputFile file, OutputFile::open(plan.output.json, "--json"));
+    PTERUN_TRY(file.write(report::option_list_json(backends)));
+    if (file.is_stdout()) return {};
+  }
+  fmt::print("{}", text);
+  return {};
+}
+
+std::string value_text(const options::OptionValue& value) {
+  return value.as_string() != nullptr ? *value.as_string() : value.to_string();
+}
+
+// Process-wide options must read back and be restored, load options must be taken: less is evidence missing.
+Result<void> require_round_trip(const std::vector<report::OptionReport>& reports) {
+  std::string wrong;
+  const auto note = [&](const report::OptionReport& option, const std::string& what) {
+    wrong +=
+        fmt::format("{}{}.{} (from {}) {}", wrong.empty() ? "" : "; ", option.backend, option.key, option.source, what);
+  };
+  const auto shown = [](const std::optional<options::OptionValue>& value) {
+    return value ? value->to_string() : std::string("nothing");
+  };
+  for (const report::OptionReport& option : reports) {
+    if (option.path != options::OptionPath::kGlobal || option.action) continue;
+    if (option.stored != option.requested) {
+      note(option, fmt::format("was set to {} and reads back {}", option.requested.to_string(), shown(option.stored)));
+    } else if (option.restored != option.original) {
+      note(option, fmt::format("was restored to {} and reads back {}", shown(option.original), shown(option.restored)));
+    }
+  }
+  if (wrong.empty()) return {};
+  return fail(make_error(ErrorCode::kEvidence, "the backend accepted it, but " + wrong)
+                  .with_hint("the option has no effect in this backend"));
+}
+
+Result<void> check_options(const config::Plan& plan, backend::BackendRegistry& registry, report::RunReport& report,
+                           CollectingLog& log) {
+  if (plan.options.requests.empty()) {
+    return fail(make_error(ErrorCode::kUsage, "expected a --global-option or --load-option to check, found none")
+                    .with_hint("`pterun options list` shows what there is"));
+  }
+  PTERUN_ASSIGN(OptionSession session, OptionSession::check(plan.options, registry, log));
+  const auto work = [&]() -> Result<void> {
+    PTERUN_TRY(session.apply_process_wide());
+    PTERUN_TRY(session.load_options());
+    PTERUN_TRY(session.apply_actions());
+    return session.restore();
+  };
+  const auto worked = work();
+  report.options = session.reports();
+  PTERUN_TRY(worked);
+  PTERUN_TRY(require_round_trip(session.reports()));
+  return session.require(*plan.options.require_evidence);
+}
+
+std::string check_text(const std::vector<report::OptionReport>& reports) {
+  std::string text;
+  const auto line = [&](std::string_view name, const std::optional<options::OptionValue>& value) {
+    if (value) text += fmt::format("  {:<10} {}\n", name, value->to_string());
+  };
+  for (const report::OptionReport& option : reports) {
+    const std::string_view path = option.action ? "action" : options::option_path_name(option.path);
+    text += fmt::format("{}.{}  {}, from {}\n", option.backend, option.key, path, option.source);
+    line("original", option.original);
+    line(option.path == options::OptionPath::kGlobal ? "set" : "value", option.requested);
+    line("read back", option.stored);
+    line("restored", option.restored);
+    for (const report::ShadowedRequest& shadowed : option.shadowed) {
+      text += fmt::format("  {:<10} {} from {}\n", "over", shadowed.value.to_string(), shadowed.source);
+    }
+    text += fmt::format("  {:<10} {}\n", "evidence", report::evidence_name(option.evidence));
+  }
+  return text;
+}
+
+void print_warnings(const std::vector<Warning>& warnings, int verbosity) {
+  if (verbosity < 0) return;
+  for (const Warning& warning : warnings) {
+    fmt::print(stderr, "warning[{}]: {}{}{}\n", warning.code, warning.message, warning.hint.empty() ? "" : "; ",
+               warning.hint);
+  }
+}
+
+}  // namespace
+
+Result<int> options_list_command(Invocation& invocation) {
+  PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kOptions));
+  if (plan.print_config) return print_plan(plan, config::Command::kOptions);
+  PTERUN_ASSIGN(const backend::BackendRegistry registry, make_backend_registry());
+  std::vector<std::string> names = registry.names();
+  if (const std::string* wanted = invocation.find("BACKEND")) {
+    PTERUN_TRY(options::check_known_backend(*wanted, "BACKEND", tables_of(registry)));
+    names = {*wanted};
+  }
+  std::vector<report::BackendOptions> backends;
+  for (const std::string& name : names)
+    backends.push_back(describe_backend(registry, name, ""));
+  PTERUN_TRY(print_list(plan, backends, report::option_list_text(backends)));
+  return 0;
+}
+
+Result<int> options_get_command(Invocation& invocation) {
+  PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kOptions));
+  if (plan.print_config) return print_plan(plan, config::Command::kOptions);
+  PTERUN_ASSIGN(const backend::BackendRegistry registry, make_backend_registry());
+  const std::string& name = *invocation.find("BACKEND.KEY");
+  PTERUN_ASSIGN(const options::OptionRequest request, options::parse_name(name, "BACKEND.KEY"));
+  PTERUN_TRY(options::check_readable(request, tables_of(registry)));
+  PTERUN_ASSIGN(const options::OptionValue value, registry.get_option(request.backend, request.key));
+  PTERUN_TRY(print_list(plan, {describe_backend(registry, request.backend, request.key)}, value_text(value) + "\n"));
+  return 0;
+}
+
+Result<int> options_check_command(Invocation& invocation) {
+  PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kOptions));
+  if (plan.print_config) return print_plan(plan, config::Command::kOptions);
+  PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
+  PTERUN_ASSIGN(backend::BackendRegistry registry, make_backend_registry());
+  CollectingLog log;
+  report::RunReport report;
+  report.kind = report::Kind::kOptions;
+  report.manifest.argv = invocation.argv;
+  const auto checked = check_options(plan, registry, report, log);
+  report.warnings = log.warnings;
+  if (!checked) {
+    const bool evidence = checked.error().blame == Blame::kEvidence;
+    report.status = evidence ? report::Status::kFail : report::Status::kError;
+    report.exit_code = exit_code(checked.error());
+    report.error = checked.error();
+  }
+  if (files.wants_report()) {
+    report.manifest.versions = version_facts();
+    report.manifest.host = host_facts();
+    report.manifest.resolved_config_json = plan.resolved_json;
+    PTERUN_TRY(files.write(report));
+    invocation.report_written = true;
+  }
+  print_warnings(report.warnings, *plan.output.verbosity);
+  if (!files.owns_stdout() && *plan.output.verbosity >= 0) fmt::print("{}", check_text(report.options));
+  if (!checked) return fail(checked.error());
+  return 0;
+}
+
+}  // namespace pterun::app
