@@ -110,6 +110,19 @@ Result<const std::byte*> row_major_elements_as(ExecuteContext& context, const Te
   return converted;
 }
 
+Result<const std::byte*> broadcast_elements(ExecuteContext& context, const Tensor& tensor, const Shape& shape) {
+  if (tensor.shape() == shape) return row_major_elements(context, tensor);
+  const std::size_t size = dtype_size(tensor.dtype());
+  PTERUN_ASSIGN(std::byte * copy, context.scratch->allocate(static_cast<std::size_t>(shape.numel()) * size));
+  const Strides from = tensor.strides();
+  Strides steps = Shape::filled(shape.rank(), 0);
+  for (std::size_t i = 0; i < tensor.rank(); ++i) {
+    if (tensor.size(i) != 1) steps[shape.rank() - tensor.rank() + i] = from[i];
+  }
+  copy_block(*context.threads, size, shape, tensor.raw_data(), steps, copy, row_major_strides(shape));
+  return copy;
+}
+
 Result<RowMajorOutput> RowMajorOutput::open(ExecuteContext& context, Tensor& output) {
   RowMajorOutput opened;
   if (output.is_row_major()) {

@@ -53,6 +53,8 @@ Result<void> copy_reshaped(ExecuteContext& context, const Tensor& input, Tensor&
 Result<const std::byte*> row_major_elements(ExecuteContext& context, const Tensor& tensor);
 // The same converted to `dtype`.
 Result<const std::byte*> row_major_elements_as(ExecuteContext& context, const Tensor& tensor, DType dtype);
+// The elements of `tensor`, which broadcasts to `shape` (see broadcasts_to), as a row-major array of that shape.
+Result<const std::byte*> broadcast_elements(ExecuteContext& context, const Tensor& tensor, const Shape& shape);
 
 // Where to write an output in row-major order: its own memory, or scratch that finish() copies to it.
 class RowMajorOutput {

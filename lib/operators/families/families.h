@@ -12,7 +12,10 @@ OperatorRegistry make_operator_registry();
 
 std::span<const OperatorRow> arithmetic_family();  // add, sub, rsub, mul, div, floor_divide, fmod, remainder, …
 // Moves of elements.
+std::span<const OperatorRow> gathering_family();
+std::span<const OperatorRow> indexing_family();
 std::span<const OperatorRow> joining_family();
+std::span<const OperatorRow> masking_family();
 std::span<const OperatorRow> reorder_family();
 std::span<const OperatorRow> reshape_family();
 std::span<const OperatorRow> slicing_family();
