@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "backends/xnnpack/xnnpack_backend.h"
 #include "operators/families/families.h"
 #include "report/formats/json.h"
 
@@ -10,6 +11,7 @@ namespace pterun::app {
 
 Result<backend::BackendRegistry> make_backend_registry() {
   backend::BackendRegistry registry;
+  PTERUN_TRY(registry.add(backends::make_xnnpack_backend()));
   return registry;
 }
 

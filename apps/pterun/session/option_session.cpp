@@ -113,7 +113,7 @@ Result<void> OptionSession::apply_actions() {
   return {};
 }
 
-void OptionSession::collect(const runtime::LoadedProgram& program) {
+void OptionSession::collect(const runtime::LoadedProgram& program, bool finished) {
   for (OptionReport& report : reports_) {
     const bool load = report.path == OptionPath::kLoad;
     if (!load && !report.action && report.evidence >= Evidence::kAccepted) {
@@ -121,11 +121,11 @@ void OptionSession::collect(const runtime::LoadedProgram& program) {
       const bool kept = report.stored_after && *report.stored_after == report.requested;
       if (!kept) report.evidence = Evidence::kAccepted;
     }
-    judge(report, program);
+    judge(report, program, finished);
   }
 }
 
-void OptionSession::judge(OptionReport& report, const runtime::LoadedProgram& program) const {
+void OptionSession::judge(OptionReport& report, const runtime::LoadedProgram& program, bool finished) const {
   std::size_t effective = 0;
   for (const auto& method : program.methods()) {
     for (const runtime::DelegateInfo& info : method->delegates()) {
@@ -148,7 +148,7 @@ void OptionSession::judge(OptionReport& report, const runtime::LoadedProgram& pr
                               });
     if (all_received) report.evidence = Evidence::kDelivered;
     if (all_received && effective == delegates) report.evidence = Evidence::kEffective;
-    if (delegates == 0) {
+    if (delegates == 0 && finished) {
       log_->warn({"load_option_unused",
                   fmt::format("{}.{} (from {}) reaches nothing: the program has no delegate of {}", report.backend,
                               report.key, report.source, report.backend),

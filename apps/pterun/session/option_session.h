@@ -26,8 +26,9 @@ class OptionSession {
   Result<backend::LoadOptions> load_options();
   // Sets actions after loading.
   Result<void> apply_actions();
-  // Reads process-wide values back once more and collects receipts and effects. Call when the work is done.
-  void collect(const runtime::LoadedProgram& program);
+  // Reads process-wide values back once more and collects receipts and effects. Call when the work is done;
+  // `finished` says whether it was, so that an option is not called unused because loading failed.
+  void collect(const runtime::LoadedProgram& program, bool finished);
   // Puts process-wide values back and reads them back.
   Result<void> restore();
 
@@ -39,7 +40,7 @@ class OptionSession {
  private:
   OptionSession(backend::BackendRegistry& registry, LogSink& log) : registry_(&registry), log_(&log) {}
   Result<void> set_one(const options::CheckedOption& option, report::OptionReport& report);
-  void judge(report::OptionReport& report, const runtime::LoadedProgram& program) const;
+  void judge(report::OptionReport& report, const runtime::LoadedProgram& program, bool finished) const;
 
   backend::BackendRegistry* registry_;
   LogSink* log_;

@@ -64,7 +64,7 @@ RunSession::~RunSession() = default;
 void RunSession::run(report::RunReport& report) {
   auto result = run_all(report);
   if (!result) report.error = std::move(result).error();
-  if (program_ != nullptr && options_ != nullptr) options_->collect(*program_);
+  if (program_ != nullptr && options_ != nullptr) options_->collect(*program_, !report.error);
   describe(report);
   if (!report.error) {
     auto verdict = judge(report);
