@@ -21,6 +21,11 @@ endif()
 # g++ fuses a*b+c into one rounding where the target can; outputs must not depend on the machine they were built for.
 target_compile_options(pterun_flags INTERFACE -ffp-contract=off)
 
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # The binary does not say where it was built.
+  target_compile_options(pterun_flags INTERFACE -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+endif()
+
 find_program(PTERUN_MOLD mold)
 find_program(PTERUN_LLD ld.lld)
 if(PTERUN_MOLD)
