@@ -47,8 +47,14 @@ Result<void> check_member_names(const Node& node, const std::vector<std::string_
 }
 
 // {"file": PATH}, {"gen": GENERATOR} or {"spec": SPEC}, with "seed" and "shape", or SPEC alone.
-Result<Node> normalize_input(const Node& value, const std::string& folder) {
+// `target` is the key that it stood at, "" for none.
+Result<Node> normalize_input(const Node& value, const std::string& target, const std::string& folder) {
   Node entry = Node::make_object(value.origin);
+  if (!target.empty()) {
+    entry.set("input", Node::make_string(target, value.origin));
+  } else if (const Node* input = value.find("input")) {
+    entry.set("input", *input);
+  }
   if (value.is(Kind::kString)) {
     entry.set("spec", Node::make_string(spec_in_folder(value.text, folder), value.origin));
     return entry;
@@ -76,7 +82,7 @@ Result<Node> normalize_input(const Node& value, const std::string& folder) {
   if (entry.find("spec") == nullptr) {
     return fail(setting_error(value.origin, "expected \"file\" or \"gen\", found neither"));
   }
-  for (const char* name : {"input", "seed", "shape"}) {
+  for (const char* name : {"seed", "shape"}) {
     if (const Node* member = value.find(name)) entry.set(name, *member);
   }
   return entry;
@@ -85,8 +91,7 @@ Result<Node> normalize_input(const Node& value, const std::string& folder) {
 Result<void> normalize_inputs(Node& inputs, const std::string& folder) {
   Node entries = Node::make_array(inputs.origin);
   const auto add = [&](const Node& value, const std::string& target) -> Result<void> {
-    PTERUN_ASSIGN(Node entry, normalize_input(value, folder));
-    if (!target.empty()) entry.set("input", Node::make_string(target, value.origin));
+    PTERUN_ASSIGN(Node entry, normalize_input(value, target, folder));
     entries.items.push_back(std::move(entry));
     return {};
   };
