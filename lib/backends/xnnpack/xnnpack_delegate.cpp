@@ -62,6 +62,22 @@ bool dtype_matches(DType expected, DType found) {
          (expected == DType::kInt32 && found == DType::kQInt32);
 }
 
+// 32-bit indices come from ArgMaxPooling2d, perhaps moved about; exporters declare them fp32.
+std::vector<bool> find_indices(const PayloadGraph& graph) {
+  std::vector<bool> is_index(graph.values.size());
+  for (const Node& node : graph.nodes) {
+    switch (node.kind) {
+      case NodeKind::kArgMaxPooling2d: is_index[node.outputs[1]] = true; break;
+      case NodeKind::kStaticTranspose:
+      case NodeKind::kStaticReshape:
+      case NodeKind::kStaticSlice:
+      case NodeKind::kCopy: is_index[node.outputs[0]] = is_index[node.inputs[0]]; break;
+      default: break;
+    }
+  }
+  return is_index;
+}
+
 // Multiplications and element moves of one call, roughly: what decides whether threads are worth waking.
 double estimated_work(const PayloadGraph& graph, const std::vector<Shape>& shapes) {
   double work = 0;
@@ -127,6 +143,7 @@ Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::In
       new XnnpackDelegate(std::move(graph), options, std::move(workspace), std::move(cache)));
   PTERUN_ASSIGN(delegate->built_for_, xnnpack_payload::infer_declared_shapes(delegate->graph_));
   PTERUN_TRY(delegate->make_arguments());
+  delegate->expose_unread_results();
   PTERUN_TRY(delegate->constants_.prepare(delegate->graph_));
 
   std::vector<bool> packed(delegate->graph_.values.size());
@@ -150,7 +167,33 @@ Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::In
   return delegate;
 }
 
+// XNNPACK 2024-11 drops a value that no node reads even where a node still writes it, and then writes to no address.
+// As an output it stays.
+void XnnpackDelegate::expose_unread_results() {
+  std::vector<bool> is_read(graph_.values.size());
+  for (const Node& node : graph_.nodes) {
+    for (const ValueIndex input : node.input_ids()) {
+      if (input != xnnpack_payload::kNoValue) is_read[input] = true;
+    }
+  }
+  for (const Node& node : graph_.nodes) {
+    for (const ValueIndex output : node.output_ids()) {
+      Value& value = graph_.values[output];
+      if (node.num_outputs < 2 || is_read[output] || value.is_output) continue;
+      value.is_output = true;
+      value.external_id = graph_.num_externs++;
+      graph_.outputs.push_back(output);
+      Argument hidden;
+      hidden.value = output;
+      hidden.position = value.external_id;
+      hidden.is_hidden = true;
+      outputs_.push_back(std::move(hidden));
+    }
+  }
+}
+
 Result<void> XnnpackDelegate::make_arguments() {
+  const std::vector<bool> indices = find_indices(graph_);
   for (const bool is_input : {true, false}) {
     for (const ValueIndex index : is_input ? graph_.inputs : graph_.outputs) {
       const Value& value = graph_.values[index];
@@ -159,7 +202,8 @@ Result<void> XnnpackDelegate::make_arguments() {
       argument.position = value.external_id;
       PTERUN_ASSIGN(argument.dtype, argument_dtype(value));
       argument.is_converted = value.type == DataType::kBf16;
-      argument.is_index = !is_input && value.type == DataType::kInt32;
+      argument.is_index = indices[index];
+      if (argument.is_index) argument.dtype = DType::kInt32;
       has_conversions_ |= argument.is_converted || argument.is_index;
       (is_input ? inputs_ : outputs_).push_back(std::move(argument));
     }
@@ -288,6 +332,7 @@ Result<void> XnnpackDelegate::infer(std::span<pterun::Value* const> args) {
 
 Result<void> XnnpackDelegate::resize_outputs(std::span<pterun::Value* const> args) {
   for (Argument& output : outputs_) {
+    if (output.is_hidden) continue;
     PTERUN_ASSIGN(Tensor * tensor, tensor_of(args, output));
     const Shape& physical = shapes_[output.value];
     if (output.shape == tensor->shape() && output.order == tensor->dim_order() && is_set_up_) continue;
@@ -314,18 +359,20 @@ Result<bool> XnnpackDelegate::update_pointers(std::span<pterun::Value* const> ar
   std::size_t external = 0;
   for (std::vector<Argument>* list : {&inputs_, &outputs_}) {
     for (Argument& argument : *list) {
-      Tensor* tensor = args[argument.position]->tensor();
-      void* data = argument.is_converted ? argument.scratch.data() : tensor->mutable_raw_data();
-      if (argument.is_converted) {
-        const std::size_t bytes = static_cast<std::size_t>(tensor->numel()) * sizeof(float);
-        if (data == nullptr || argument.scratch.size() < bytes) {
+      void* data = nullptr;
+      if (argument.is_converted || argument.is_hidden) {
+        const std::size_t bytes = static_cast<std::size_t>(shapes_[argument.value].numel()) * sizeof(float);
+        if (argument.scratch.data() == nullptr || argument.scratch.size() < bytes) {
           PTERUN_ASSIGN(argument.scratch, AlignedBuffer::allocate(bytes));
-          data = argument.scratch.data();
         }
-      }
-      if (data == nullptr && tensor->numel() != 0) {
-        return fail(program_error(ErrorCode::kInvalidArgument,
-                                  fmt::format("XNNPACK delegate argument {} has no memory", argument.position)));
+        data = argument.scratch.data();
+      } else {
+        Tensor& tensor = *args[argument.position]->tensor();
+        data = tensor.mutable_raw_data();
+        if (data == nullptr && tensor.numel() != 0) {
+          return fail(program_error(ErrorCode::kInvalidArgument,
+                                    fmt::format("XNNPACK delegate argument {} has no memory", argument.position)));
+        }
       }
       changed = changed || data != argument.data;
       argument.data = data;
@@ -398,6 +445,7 @@ void XnnpackDelegate::convert_inputs(std::span<pterun::Value* const> args) const
 
 void XnnpackDelegate::convert_outputs(std::span<pterun::Value* const> args) const {
   for (const Argument& output : outputs_) {
+    if (output.is_hidden) continue;
     Tensor& tensor = *args[output.position]->tensor();
     if (output.is_index && tensor.dtype() == DType::kInt64) widen_in_place(tensor);
     if (!output.is_converted) continue;

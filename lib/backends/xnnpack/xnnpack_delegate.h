@@ -42,16 +42,18 @@ class XnnpackDelegate final : public backend::Delegate {
     DType dtype = DType::kFloat32;
     bool is_index = false;      // 32-bit indices inside; int64 outside is allowed
     bool is_converted = false;  // bfloat16 outside, float32 inside
+    bool is_hidden = false;     // no argument: a result that nobody reads, in memory of the delegate
     Shape shape;                // the tensor's, logical order
     DimOrder order;
     void* data = nullptr;   // what XNNPACK reads or writes
-    AlignedBuffer scratch;  // that memory, of a converted argument
+    AlignedBuffer scratch;  // that memory, of a converted or hidden argument
   };
 
   XnnpackDelegate(PayloadGraph graph, const BackendOptions& options, std::shared_ptr<Workspace> workspace,
                   std::shared_ptr<WeightCache> cache);
 
   Result<void> make_arguments();
+  void expose_unread_results();
   Result<void> make_runtime(const std::function<void(const void*)>& release_constant);
   // Names the node that XNNPACK refuses, by making a runtime of each alone.
   Error diagnose(xnn_status status) const;

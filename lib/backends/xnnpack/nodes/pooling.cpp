@@ -38,7 +38,7 @@ Result<void> define_max_pooling(SubgraphBuilder& builder, const Node& node) {
 Result<void> define_argmax_pooling(SubgraphBuilder& builder, const Node& node) {
   PTERUN_TRY(builder.require_type(node, node.inputs[0], "input", {DataType::kFp32}));
   PTERUN_TRY(builder.require_type(node, node.outputs[0], "output", {DataType::kFp32}));
-  PTERUN_TRY(builder.require_type(node, node.outputs[1], "index output", {DataType::kInt32}));
+  PTERUN_TRY(builder.require_type(node, node.outputs[1], "index output", {DataType::kFp32, DataType::kInt32}));
   const auto& p = std::get<PoolingParams>(node.params);
   return builder.check(
       xnn_define_argmax_pooling_2d(builder.subgraph(), p.pad_top, p.pad_right, p.pad_bottom, p.pad_left,
