@@ -48,6 +48,14 @@ std::span<const Command> commands() {
           "  pterun run model.pte --load-option XnnpackBackend.workspace_sharing_mode=per_model\n"
           "  pterun run model.pte --method encode,decode --threads 2 --iterations 100 --warmup 10",
           &run_flags, &run_command},
+      Command{
+          "inspect", "Show what a program holds, what it needs and what of that is missing here",
+          "Nothing is loaded or executed. Exit code 0 also when operators or backends are missing; 3 for a file that\n"
+          "cannot be read as a program.",
+          "  pterun inspect model.pte\n"
+          "  pterun inspect model.pte --data weights.ptd --method encode --json -\n"
+          "  pterun inspect --operators",
+          &inspect_flags, &inspect_command},
       Command{"options list", "List what each backend accepts: key, type, values, default, paths", "",
               "  pterun options list\n"
               "  pterun options list XnnpackBackend --json -",

@@ -16,6 +16,7 @@
 #include "compare/comparison.h"
 #include "options/option_table.h"
 #include "options/option_value.h"
+#include "report/inspect_report.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -186,6 +187,7 @@ struct RunReport {
   Timing timing;
   std::map<std::string, std::int64_t> memory;  // "peak_rss_bytes", "planned_bytes", …
   std::vector<Warning> warnings;
+  std::optional<InspectReport> inspect;  // of `pterun inspect`
 };
 
 }  // namespace pterun::report

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/formats/inspect.h"
+
 namespace pterun::report {
 namespace {
 
@@ -275,6 +277,7 @@ std::string to_json(const RunReport& report) {
   for (const Warning& warning : report.warnings) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}, {"hint", warning.hint}});
   }
+  if (report.inspect) document["inspect"] = inspect_json(*report.inspect);
   // Bytes that are not UTF-8 (file names) become U+FFFD instead of an exception.
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -1,0 +1,17 @@
+// An InspectReport as text and as the "inspect" part of the JSON report.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "report/inspect_report.h"
+
+namespace pterun::report {
+
+nlohmann::json inspect_json(const InspectReport& report);
+
+// For a person at a terminal. With verbosity 1 every named blob and every compile spec.
+std::string inspect_text(const InspectReport& report, int verbosity);
+
+}  // namespace pterun::report
