@@ -14,6 +14,7 @@ import concurrent.futures
 import dataclasses
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from pathlib import Path
 from cases import Planner, load_manifest
 
 HERE = Path(__file__).resolve().parent
+LACKS = "what this build lacks"  # in the message that names missing operators and backends
 GROUPS = (("operator", "ops"), ("dtype", "dtypes"), ("node", "xnodes"), ("datatype", "xdtypes"),
           ("quantisation", "quant"), ("tag", "tags"), ("container", "container"), ("damage", "category"))
 
@@ -72,7 +74,7 @@ def describe_failure(report, stderr):
         return lines[-1][:300] if lines else ""
     error = report.get("error")
     if error:
-        return f"{error.get('code')}: {error.get('message')}"[:400]
+        return f"{error.get('code')}: {error.get('message')}"[:2000]
     failed = [comparison for comparison in report.get("comparisons", []) if not comparison.get("pass", True)]
     texts = []
     for comparison in failed[:3]:
@@ -175,13 +177,26 @@ def print_groups(outcomes, brief):
             print(f"  {name:<56} {passed}/{total}{'' if passed == total else '   <--'}")
 
 
+def print_lacks(outcomes):
+    """Operators and backends that the build lacks, each with the number of cases that fail over it."""
+    counts = collections.Counter()
+    for outcome in outcomes:
+        if outcome.status == "fail" and LACKS in outcome.reason:
+            counts.update(set(re.findall(r"(\S+) \(\d+ uses?\)", outcome.reason)))
+    if counts:
+        print(f"\nmissing in this build ({sum(LACKS in outcome.reason for outcome in outcomes)} cases)")
+    for name, count in sorted(counts.items()):
+        print(f"  {name:<56} {count}")
+
+
 def print_report(outcomes, options, seconds):
     print_groups(outcomes, options.brief)
     print(f"\nslowest of {len(outcomes)} cases")
     for outcome in sorted(outcomes, key=lambda outcome: -outcome.seconds)[: options.slowest]:
         print(f"  {outcome.seconds * 1e3:8.0f} ms  {outcome.case['id']}")
+    print_lacks(outcomes)
     for status, title in (("known", "known failures"), ("fail", "failures")):
-        chosen = [outcome for outcome in outcomes if outcome.status == status]
+        chosen = [outcome for outcome in outcomes if outcome.status == status and LACKS not in outcome.reason]
         if chosen:
             print(f"\n{title}")
         for outcome in chosen:
