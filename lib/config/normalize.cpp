@@ -1,6 +1,8 @@
 // Forms and paths of settings.
 #include "config/normalize.h"
 
+#include <filesystem>
+
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "config/document.h"
@@ -14,7 +16,9 @@ using Kind = Node::Kind;
 
 std::string in_folder(const std::string& path, const std::string& folder) {
   if (folder.empty() || path.empty() || path.starts_with('/')) return path;
-  return folder + "/" + path;
+  // "./zeros" stays as it is: without its folder it would read as a generator.
+  if (folder == ".") return folder + "/" + path;
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
 std::string spec_in_folder(const std::string& spec, const std::string& folder) {
