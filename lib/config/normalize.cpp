@@ -245,7 +245,9 @@ Result<void> normalize(Node& root, const std::string& folder) {
     PTERUN_TRY(expect(step, Kind::kObject, "an object"));
     PTERUN_TRY(check_member_names(
         step, {"method", "inputs", "shapes", "input_dim_orders", "reference", "labels", "tolerance"}));
-    if (const Node* method = step.find("method")) PTERUN_TRY(expect(*method, Kind::kString, "a string"));
+    if (const Node* method = step.find("method"); method != nullptr && !method->is(Kind::kNull)) {
+      PTERUN_TRY(expect(*method, Kind::kString, "a string"));
+    }
     PTERUN_TRY(normalize_step(step, folder));
     if (Node* labels = step.find("labels"); labels != nullptr && !labels->is(Kind::kNull)) {
       PTERUN_TRY(check_setting(*find_row("/labels"), *labels));
