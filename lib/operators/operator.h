@@ -76,6 +76,11 @@ inline constexpr DTypeSet kBoolOnly = {DType::kBool};
 inline constexpr DTypeSet kUnsigned = {DType::kUInt16, DType::kUInt32, DType::kUInt64};
 inline constexpr DTypeSet kRealAndBool = kIntegers | kFloats | kBoolOnly;
 inline constexpr DTypeSet kAllDTypes = kRealAndBool | kUnsigned;
+inline constexpr DTypeSet kNumbers = kIntegers | kFloats | kUnsigned;
+inline constexpr DTypeSet kIntegersAndBool = kIntegers | kUnsigned | kBoolOnly;
+// Those whose order the compute types keep: uint64 is computed as int64, modulo 2^64, and cannot be compared there.
+inline constexpr DTypeSet kOrdered = kRealAndBool | DTypeSet{DType::kUInt16, DType::kUInt32};
+inline constexpr DTypeSet kOrderedNumbers = kIntegers | kFloats | DTypeSet{DType::kUInt16, DType::kUInt32};
 
 // One overload: one row in its family's table. Exactly one of `function` (nothing to prepare) and `prepare` is set.
 // `dtypes` are those of the first tensor argument that the overload computes with.

@@ -4,6 +4,9 @@
 namespace pterun::operators {
 
 Result<void> resize_output(const Arguments& arguments, Tensor& out, const Shape& shape) {
+  if (out.is_constant()) {
+    return fail(arguments.error(ErrorCode::kInvalidProgram, "a constant cannot be an output"));
+  }
   if (out.shape() == shape) return {};
   auto resized = out.resize(shape);
   if (resized) return {};

@@ -4,30 +4,41 @@
 namespace pterun::operators {
 
 OperatorRegistry make_operator_registry() {
-  // One a line.
+  // One family a line, sorted, so that changes merge.
   // clang-format off
   const std::span<const OperatorRow> families[] = {
+      activation_family(),
       arithmetic_family(),
+      average_pool_family(),
+      batch_norm_family(),
+      comparison_family(),
+      convolution_backward_family(),
+      convolution_family(),
+      copying_family(),
+      creation_family(),
+      division_family(),
+      embedding_family(),
+      extrema_family(),
       gathering_family(),
       indexing_family(),
       joining_family(),
+      logic_family(),
       masking_family(),
+      matmul_family(),
+      max_pool_family(),
+      normalization_family(),
+      power_family(),
+      prim_family(),
+      prim_tensor_family(),
+      reductions_family(),
       reorder_family(),
       reshape_family(),
-      slicing_family(),
-      extrema_family(),
-      reductions_family(),
       scans_family(),
+      selection_family(),
+      slicing_family(),
       sorting_family(),
+      unary_family(),
       variance_family(),
-      average_pool_family(),
-      batch_norm_family(),
-      convolution_backward_family(),
-      convolution_family(),
-      embedding_family(),
-      max_pool_family(),
-      matmul_family(),
-      normalization_family(),
   };
   // clang-format on
   OperatorRegistry registry;

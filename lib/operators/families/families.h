@@ -10,7 +10,21 @@ namespace pterun::operators {
 // A registry with every family below.
 OperatorRegistry make_operator_registry();
 
-std::span<const OperatorRow> arithmetic_family();  // add, sub, rsub, mul, div, floor_divide, fmod, remainder, …
+// One result an element.
+std::span<const OperatorRow> activation_family();
+std::span<const OperatorRow> arithmetic_family();
+std::span<const OperatorRow> comparison_family();
+std::span<const OperatorRow> division_family();
+std::span<const OperatorRow> logic_family();
+std::span<const OperatorRow> power_family();
+std::span<const OperatorRow> selection_family();
+std::span<const OperatorRow> unary_family();
+// Copies and conversions, tensors made from numbers.
+std::span<const OperatorRow> copying_family();
+std::span<const OperatorRow> creation_family();
+// Numbers, views and loops.
+std::span<const OperatorRow> prim_family();
+std::span<const OperatorRow> prim_tensor_family();
 // Moves of elements.
 std::span<const OperatorRow> gathering_family();
 std::span<const OperatorRow> indexing_family();
