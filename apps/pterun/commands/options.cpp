@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "options/check.h"
 #include "pterun/catalogue.h"
 #include "pterun/commands/commands.h"
 #include "pterun/session/host.h"
-#include "pterun/session/option_session.h"
+#include "pterun/session/option_round_trip.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/print_plan.h"
 #include "report/formats/option_list.h"
@@ -55,49 +56,6 @@ Result<void> print_list(const config::Plan& plan, const std::vector<report::Back
 
 std::string value_text(const options::OptionValue& value) {
   return value.as_string() != nullptr ? *value.as_string() : value.to_string();
-}
-
-// Process-wide options must read back and be restored, load options must be taken: less is evidence missing.
-Result<void> require_round_trip(const std::vector<report::OptionReport>& reports) {
-  std::string wrong;
-  const auto note = [&](const report::OptionReport& option, const std::string& what) {
-    wrong +=
-        fmt::format("{}{}.{} (from {}) {}", wrong.empty() ? "" : "; ", option.backend, option.key, option.source, what);
-  };
-  const auto shown = [](const std::optional<options::OptionValue>& value) {
-    return value ? value->to_string() : std::string("nothing");
-  };
-  for (const report::OptionReport& option : reports) {
-    if (option.path != options::OptionPath::kGlobal || option.action) continue;
-    if (option.stored != option.requested) {
-      note(option, fmt::format("was set to {} and reads back {}", option.requested.to_string(), shown(option.stored)));
-    } else if (option.restored != option.original) {
-      note(option, fmt::format("was restored to {} and reads back {}", shown(option.original), shown(option.restored)));
-    }
-  }
-  if (wrong.empty()) return {};
-  return fail(make_error(ErrorCode::kEvidence, "the backend accepted it, but " + wrong)
-                  .with_hint("the option has no effect in this backend"));
-}
-
-Result<void> check_options(const config::Plan& plan, backend::BackendRegistry& registry, report::RunReport& report,
-                           CollectingLog& log) {
-  if (plan.options.requests.empty()) {
-    return fail(make_error(ErrorCode::kUsage, "expected a --global-option or --load-option to check, found none")
-                    .with_hint("`pterun options list` shows what there is"));
-  }
-  PTERUN_ASSIGN(OptionSession session, OptionSession::check(plan.options, registry, log));
-  const auto work = [&]() -> Result<void> {
-    PTERUN_TRY(session.apply_process_wide());
-    PTERUN_TRY(session.load_options());
-    PTERUN_TRY(session.apply_actions());
-    return session.restore();
-  };
-  const auto worked = work();
-  report.options = session.reports();
-  PTERUN_TRY(worked);
-  PTERUN_TRY(require_round_trip(session.reports()));
-  return session.require(*plan.options.require_evidence);
 }
 
 std::string check_text(const std::vector<report::OptionReport>& reports) {
@@ -167,7 +125,7 @@ Result<int> options_check_command(Invocation& invocation) {
   report::RunReport report;
   report.kind = report::Kind::kOptions;
   report.manifest.argv = invocation.argv;
-  const auto checked = check_options(plan, registry, report, log);
+  const auto checked = check_round_trip(plan.options, registry, log, report.options);
   report.warnings = log.warnings;
   if (!checked) {
     const bool evidence = checked.error().blame == Blame::kEvidence;
