@@ -30,10 +30,12 @@ std::span<const OperatorRow> gathering_family();
 std::span<const OperatorRow> indexing_family();
 std::span<const OperatorRow> joining_family();
 std::span<const OperatorRow> masking_family();
+std::span<const OperatorRow> padding_family();
 std::span<const OperatorRow> reorder_family();
 std::span<const OperatorRow> reshape_family();
 std::span<const OperatorRow> slicing_family();
 // Reductions.
+std::span<const OperatorRow> distances_family();  // cdist, pdist, allclose
 std::span<const OperatorRow> extrema_family();
 std::span<const OperatorRow> reductions_family();
 std::span<const OperatorRow> scans_family();
