@@ -31,7 +31,10 @@ std::vector<config::FlagSpec> options_get_flags() {
 }
 
 std::vector<config::FlagSpec> options_check_flags() {
-  return config::plan_flags(config::Command::kOptions);
+  std::vector<config::FlagSpec> flags = config::plan_flags(config::Command::kOptions);
+  flags.push_back({"--self-test", "", "", "make every kind of wrong and inert option and show that each is caught",
+                   false, false, config::ValueHint::kNone, ""});
+  return flags;
 }
 
 }  // namespace
@@ -68,6 +71,7 @@ std::span<const Command> commands() {
           "Process-wide options must read back as set, else the exit code is 5. Load options are checked against the\n"
           "backend's table and the load map; that they arrive is shown by the receipts of `pterun run`.",
           "  pterun options check --global-option XnnpackBackend.weight_cache_enabled=true\n"
+          "  pterun options check --self-test\n"
           "  pterun options check --config options.json --load-option XnnpackBackend.workspace_sharing_mode=1",
           &options_check_flags, &options_check_command},
   };

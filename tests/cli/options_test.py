@@ -221,6 +221,17 @@ class Commands(Case):
         self.assertEqual(keys["weight_cache_enabled"]["default"], False)
         self.check_error(run("options", "list", "Xnnpack"), 2, "unknown_backend", "did you mean 'XnnpackBackend'?")
 
+    def test_self_test_catches_every_injected_fault(self):
+        outcome = run("options", "check", "--self-test")
+        self.assertEqual((outcome.code, outcome.err), (0, ""))
+        self.assertNotIn("MISSED", outcome.out)
+        for what in ("unknown key", "a number for a bool", "int above the range", "on a path that it does not have",
+                     "string of 256 bytes", "the same key twice", "that no program receives", "accepts and drops"):
+            self.assertIn(what, outcome.out)
+        listed = run("options", "check", "--self-test", "--json", "-").report()
+        self.assertEqual(listed["caught"], len(listed["cases"]))
+        self.check_error(run("options", "check", "--self-test", "--load-option", f"{MODE}=1"), 2, "usage")
+
     def test_output_files_are_opened_before_the_work(self):
         self.check_error(run("options", "check", "--global-option", f"{CACHE}=true", "--json",
                              self.folder / "none" / "r.json"), 2, "output", "none/r.json")

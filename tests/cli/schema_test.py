@@ -87,6 +87,8 @@ class Schemas(Case):
         self.assertEqual(list(listed.iter_errors(run("options", "list", "--json", "-").report())), [])
         name = "XnnpackBackend.workspace_sharing_mode"
         self.assertEqual(list(listed.iter_errors(run("options", "get", name, "--json", "-").report())), [])
+        self_test = run("options", "check", "--self-test", "--json", "-").report()
+        self.assertEqual(list(validator("selftest.schema.json").iter_errors(self_test)), [])
         report = validator("report.schema.json")
         for arguments in (("options", "check", "--global-option", f"{name}=1", "--load-option", f"{name}=2"),
                           ("options", "check", "--load-option", f"{name}=7"), ("options", "get", "x"), ("rnu",),

@@ -1,7 +1,7 @@
 // pterun options list, get and check: what backends accept, a value in force, and setting, reading back and restoring
 // without a model.
+#include <algorithm>
 #include <cstdio>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include "pterun/commands/commands.h"
 #include "pterun/session/host.h"
 #include "pterun/session/option_round_trip.h"
+#include "pterun/session/option_self_test.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/print_plan.h"
 #include "report/formats/option_list.h"
@@ -42,12 +43,11 @@ report::BackendOptions describe_backend(const backend::BackendRegistry& registry
   return described;
 }
 
-// Opens the one output that list and get have beside stdout, and writes it.
-Result<void> print_list(const config::Plan& plan, const std::vector<report::BackendOptions>& backends,
-                        const std::string& text) {
+// Prints text, or writes the JSON document when one was asked for.
+Result<void> print_result(const config::Plan& plan, const std::string& json, const std::string& text) {
   if (!plan.output.json.value.empty()) {
     PTERUN_ASSIGN(OutputFile file, OutputFile::open(plan.output.json, "--json"));
-    PTERUN_TRY(file.write(report::option_list_json(backends)));
+    PTERUN_TRY(file.write(json));
     if (file.is_stdout()) return {};
   }
   fmt::print("{}", text);
@@ -78,6 +78,18 @@ std::string check_text(const std::vector<report::OptionReport>& reports) {
   return text;
 }
 
+Result<int> self_test(const config::Plan& plan) {
+  if (!plan.options.requests.empty()) {
+    return fail(ErrorCode::kUsage,
+                "--self-test makes its own options, expected none, found " + plan.options.requests.front().source);
+  }
+  PTERUN_ASSIGN(const backend::BackendRegistry registry, make_backend_registry());
+  const std::vector<SelfTestCase> cases = self_test_options(registry);
+  PTERUN_TRY(print_result(plan, self_test_json(cases), self_test_text(cases)));
+  if (std::ranges::all_of(cases, &SelfTestCase::caught)) return 0;
+  return fail(ErrorCode::kBug, "a wrong or inert option was not caught");
+}
+
 void print_warnings(const std::vector<Warning>& warnings, int verbosity) {
   if (verbosity < 0) return;
   for (const Warning& warning : warnings) {
@@ -100,7 +112,7 @@ Result<int> options_list_command(Invocation& invocation) {
   std::vector<report::BackendOptions> backends;
   for (const std::string& name : names)
     backends.push_back(describe_backend(registry, name, ""));
-  PTERUN_TRY(print_list(plan, backends, report::option_list_text(backends)));
+  PTERUN_TRY(print_result(plan, report::option_list_json(backends), report::option_list_text(backends)));
   return 0;
 }
 
@@ -112,13 +124,15 @@ Result<int> options_get_command(Invocation& invocation) {
   PTERUN_ASSIGN(const options::OptionRequest request, options::parse_name(name, "BACKEND.KEY"));
   PTERUN_TRY(options::check_readable(request, tables_of(registry)));
   PTERUN_ASSIGN(const options::OptionValue value, registry.get_option(request.backend, request.key));
-  PTERUN_TRY(print_list(plan, {describe_backend(registry, request.backend, request.key)}, value_text(value) + "\n"));
+  const std::vector<report::BackendOptions> listed = {describe_backend(registry, request.backend, request.key)};
+  PTERUN_TRY(print_result(plan, report::option_list_json(listed), value_text(value) + "\n"));
   return 0;
 }
 
 Result<int> options_check_command(Invocation& invocation) {
   PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kOptions));
   if (plan.print_config) return print_plan(plan, config::Command::kOptions);
+  if (invocation.find("--self-test") != nullptr) return self_test(plan);
   PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
   PTERUN_ASSIGN(backend::BackendRegistry registry, make_backend_registry());
   CollectingLog log;
