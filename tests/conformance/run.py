@@ -73,7 +73,7 @@ def describe_failure(report, stderr):
         lines = stderr.strip().splitlines()
         return lines[-1][:300] if lines else ""
     error = report.get("error")
-    if error:
+    if error and error.get("code") != "mismatch":
         return f"{error.get('code')}: {error.get('message')}"[:2000]
     failed = [comparison for comparison in report.get("comparisons", []) if not comparison.get("pass", True)]
     texts = []
