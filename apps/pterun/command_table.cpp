@@ -37,6 +37,11 @@ std::vector<config::FlagSpec> options_check_flags() {
   return flags;
 }
 
+std::vector<config::FlagSpec> completion_flags() {
+  return {{"SHELL", "", "", "bash, zsh or fish; man for the manual page", false, true, config::ValueHint::kChoices,
+           "bash|zsh|fish|man"}};
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
@@ -74,6 +79,14 @@ std::span<const Command> commands() {
           "  pterun options check --self-test\n"
           "  pterun options check --config options.json --load-option XnnpackBackend.workspace_sharing_mode=1",
           &options_check_flags, &options_check_command},
+      Command{"completion", "Print a completion script for a shell, or the manual page",
+              "The scripts are static: they name every command, flag and backend option of this build and do not run "
+              "pterun.",
+              "  source <(pterun completion bash)\n"
+              "  pterun completion zsh > ~/.zsh/completions/_pterun\n"
+              "  pterun completion fish | source\n"
+              "  pterun completion man > pterun.1",
+              &completion_flags, &completion_command},
   };
   return kCommands;
 }

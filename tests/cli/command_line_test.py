@@ -16,7 +16,7 @@ class CommandLine(Case):
     def test_help_goes_to_stdout_and_has_examples(self):
         outcome = run("--help")
         self.assertEqual((outcome.code, outcome.err), (0, ""))
-        for command in ("run", "options list", "options get", "options check"):
+        for command in ("run", "inspect", "options list", "options get", "options check", "completion"):
             self.assertIn(f"\n  {command} ", outcome.out)
             help_text = run(*command.split(), "--help")
             self.assertEqual((help_text.code, help_text.err), (0, ""))

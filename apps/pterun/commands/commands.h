@@ -8,6 +8,7 @@ namespace pterun::app {
 Result<int> run_command(Invocation& invocation);
 Result<int> inspect_command(Invocation& invocation);
 std::vector<config::FlagSpec> inspect_flags();
+Result<int> completion_command(Invocation& invocation);
 Result<int> options_list_command(Invocation& invocation);
 Result<int> options_get_command(Invocation& invocation);
 Result<int> options_check_command(Invocation& invocation);
