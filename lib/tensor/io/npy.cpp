@@ -170,7 +170,7 @@ Result<NpyHeader> parse_npy_header(Bytes head, const std::string& file, std::str
   }
   const std::string_view descr = *dict.descr;
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                 [&](const Kind& k) { return descr.size() == 3 && descr.substr(1) == k.code; });
+                                 [&](const Kind& k) { return descr.size() >= 3 && descr.substr(1) == k.code; });
   if (kind == kKinds.end() || std::string_view("<>=|").find(descr[0]) == std::string_view::npos) {
     return refuse("its elements are of NumPy's type " + in_quotes(descr) +
                   "; bool, integers and floats of 16 to 64 bits can be read (bfloat16 comes in safetensors)");
