@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "backends/interpreter/interpreter_backend.h"
 #include "backends/xnnpack/xnnpack_backend.h"
 #include "operators/families/families.h"
 #include "report/formats/json.h"
@@ -15,12 +16,19 @@ Result<backend::BackendRegistry> make_backend_registry() {
   return registry;
 }
 
+Result<backend::BackendRegistry> make_interpreter_registry() {
+  backend::BackendRegistry registry;
+  PTERUN_TRY(registry.add(backends::make_interpreter_backend()));
+  return registry;
+}
+
 operators::OperatorRegistry make_operators() {
   return operators::make_operator_registry();
 }
 
 std::span<const reference::SourceKind> reference_kinds() {
-  static const std::array kKinds = {reference::bundled_source(), reference::program_source(), reference::file_source()};
+  static const std::array kKinds = {reference::bundled_source(), reference::program_source(),
+                                    reference::interpreter_source(), reference::file_source()};
   return kKinds;
 }
 

@@ -17,6 +17,8 @@ namespace pterun::app {
 
 // Errors: kInternal, kInvalidArgument when two backends clash.
 Result<backend::BackendRegistry> make_backend_registry();
+// The backends that --reference interpreter runs delegates on. Errors: as above.
+Result<backend::BackendRegistry> make_interpreter_registry();
 operators::OperatorRegistry make_operators();
 
 // Kinds of --reference, the plain file last.

@@ -20,7 +20,7 @@ namespace pterun::reference {
 // One input of a step as the method was given it; numbers and strings are in `value`.
 struct StepInput {
   bool is_tensor = false;
-  HostTensor tensor;   // row-major
+  HostTensor tensor;  // row-major
   Value value;
 };
 
@@ -39,9 +39,10 @@ struct SourceContext {
   std::string model_path;
   std::vector<std::string> data_paths;
   std::size_t bundled_case = 0;
-  std::string python;                 // interpreter for live references
+  std::string python;  // interpreter for live references
   program::Verification verification = program::Verification::kFull;
-  runtime::Loader* loader = nullptr;  // loads other programs, without load options
+  runtime::Loader* loader = nullptr;       // loads other programs, without load options
+  runtime::Loader* interpreter = nullptr;  // the same, with delegates on plain reference kernels
   LogSink* log = nullptr;
 };
 
@@ -54,8 +55,8 @@ class Source {
 
 // One row of the catalogue: specs that begin with `prefix` (an empty prefix takes what no other row does).
 struct SourceKind {
-  std::string_view prefix;     // "pte:", "bundled", ""
-  bool whole = false;          // the spec is the prefix and nothing else
+  std::string_view prefix;  // "pte:", "bundled", ""
+  bool whole = false;       // the spec is the prefix and nothing else
   std::string_view summary;
   Result<std::unique_ptr<Source>> (*make)(std::string_view rest, const SourceContext& context);
 };
@@ -65,8 +66,9 @@ Result<std::unique_ptr<Source>> make_source(std::string_view spec, std::span<con
                                             const SourceContext& context);
 
 // The rows, one per file in sources/.
-SourceKind file_source();      // FILE.npz, FILE.safetensors
-SourceKind bundled_source();   // the test case of a bundled program
-SourceKind program_source();   // pte:FILE.pte
+SourceKind file_source();         // FILE.npz, FILE.safetensors
+SourceKind bundled_source();      // the test case of a bundled program
+SourceKind program_source();      // pte:FILE.pte
+SourceKind interpreter_source();  // the same program on plain reference kernels
 
 }  // namespace pterun::reference

@@ -150,6 +150,10 @@ Result<void> RunSession::prepare_sources() {
   context.bundled_case = static_cast<std::size_t>(*plan_.bundled_case);
   context.python = *plan_.python;
   context.loader = loader_.get();
+  PTERUN_ASSIGN(interpreter_backends_, make_interpreter_registry());
+  interpreter_ = std::make_unique<runtime::Loader>(interpreter_backends_, operators_, *threads_, log_);
+  context.interpreter = interpreter_.get();
+  context.verification = program_->program().verification();
   context.log = &log_;
   for (PreparedStep& step : steps_) {
     const std::string& spec = *step.plan->reference;

@@ -59,7 +59,8 @@ class RunSession {
   operators::OperatorRegistry operators_;
   std::unique_ptr<ThreadPool> threads_;
   std::unique_ptr<runtime::Loader> loader_;
-  std::unique_ptr<runtime::Loader> reference_loader_;
+  backend::BackendRegistry interpreter_backends_;
+  std::unique_ptr<runtime::Loader> interpreter_;
   std::unique_ptr<OptionSession> options_;
   std::shared_ptr<const program::BundledProgram> bundle_;
   std::unique_ptr<runtime::LoadedProgram> program_;

@@ -1,4 +1,5 @@
-// pte:FILE.pte: another program's outputs on the same inputs; its state advances with the steps.
+// pte:FILE.pte: another program's outputs on the same inputs; interpreter: the same program with its delegates on plain
+// reference kernels. The state of either advances with the steps.
 #include <fmt/format.h>
 
 #include "reference/reference.h"
@@ -34,8 +35,8 @@ Result<HostTensor> scalar_tensor(const Value& value) {
 
 class ProgramSource final : public Source {
  public:
-  ProgramSource(std::string path, std::unique_ptr<runtime::LoadedProgram> program)
-      : path_(std::move(path)), program_(std::move(program)) {}
+  ProgramSource(std::string path, std::string description, std::unique_ptr<runtime::LoadedProgram> program)
+      : path_(std::move(path)), description_(std::move(description)), program_(std::move(program)) {}
 
   Result<Expected> expected(const runtime::Method& method, std::span<const StepInput> inputs) override {
     auto result = run(method.name(), inputs);
@@ -55,7 +56,7 @@ class ProgramSource final : public Source {
                                      : method->set_input(i, inputs[i].value));
     }
     PTERUN_TRY(method->execute());
-    Expected expected{path_, {}};
+    Expected expected{description_, {}};
     for (std::size_t i = 0, position = 0; i < method->outputs().size(); ++i) {
       const Value& output = method->output(i);
       if (output.is_none()) continue;
@@ -67,6 +68,7 @@ class ProgramSource final : public Source {
   }
 
   std::string path_;
+  std::string description_;
   std::unique_ptr<runtime::LoadedProgram> program_;
 };
 
@@ -74,13 +76,24 @@ Result<std::unique_ptr<Source>> make(std::string_view rest, const SourceContext&
   const std::string path(rest);
   auto program = context.loader->load({path, context.data_paths, context.verification, {}});
   if (!program) return fail(as_reference_error(std::move(program).error(), path));
-  return std::make_unique<ProgramSource>(path, *std::move(program));
+  return std::make_unique<ProgramSource>(path, path, *std::move(program));
+}
+
+Result<std::unique_ptr<Source>> make_interpreter(std::string_view, const SourceContext& context) {
+  auto program = context.interpreter->load({context.model_path, context.data_paths, context.verification, {}});
+  if (!program) return fail(as_reference_error(std::move(program).error(), context.model_path));
+  return std::make_unique<ProgramSource>(context.model_path, "the interpreter", *std::move(program));
 }
 
 }  // namespace
 
 SourceKind program_source() {
   return {"pte:", false, "pte:FILE.pte: another program, on the same inputs", &make};
+}
+
+SourceKind interpreter_source() {
+  return {"interpreter", true, "interpreter: the same program on plain reference kernels, without XNNPACK",
+          &make_interpreter};
 }
 
 }  // namespace pterun::reference
