@@ -30,8 +30,9 @@ class Scratch {
 };
 
 struct PrepareContext {
-  ThreadPool* threads = nullptr;  // never null
-  LogSink* log = nullptr;         // never null
+  ThreadPool* threads = nullptr;    // never null
+  LogSink* log = nullptr;           // never null
+  std::uint64_t random_stream = 0;  // another one for each call of a method: seeds operators that draw numbers
 };
 
 struct ExecuteContext {

@@ -221,7 +221,7 @@ Result<std::optional<Step>> SharedState::prepare_kernel_step(Method::State& stat
   const auto in_call = [&](Error error) {
     return std::move(error).at("method", state.plan.name).at("operator", std::string(step.name));
   };
-  operators::PrepareContext context{threads, log};
+  operators::PrepareContext context{threads, log, state.kernels.size()};
   const std::span<Value* const> args(state.args.data() + step.args_begin, step.args_count);
   auto kernel = operators::prepare_kernel(*operators->find(step.name), context, operators::Arguments(step.name, args));
   if (!kernel) return fail(in_call(std::move(kernel).error()));

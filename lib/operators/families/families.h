@@ -48,7 +48,10 @@ std::span<const OperatorRow> convolution_backward_family();
 std::span<const OperatorRow> convolution_family();
 std::span<const OperatorRow> embedding_family();
 std::span<const OperatorRow> max_pool_family();
-std::span<const OperatorRow> matmul_family();         // mm, bmm, addmm, linear
+std::span<const OperatorRow> matmul_family();  // mm, bmm, addmm, linear
+std::span<const OperatorRow> upsample_family();
+std::span<const OperatorRow> grid_sampler_family();
+std::span<const OperatorRow> random_family();
 std::span<const OperatorRow> normalization_family();  // layer norm, group norm
 
 }  // namespace pterun::operators
