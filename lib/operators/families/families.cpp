@@ -40,6 +40,7 @@ OperatorRegistry make_operator_registry() {
       scans_family(),
       selection_family(),
       slicing_family(),
+      softmax_family(),
       sorting_family(),
       unary_family(),
       upsample_family(),

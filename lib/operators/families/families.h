@@ -52,6 +52,7 @@ std::span<const OperatorRow> matmul_family();  // mm, bmm, addmm, linear
 std::span<const OperatorRow> upsample_family();
 std::span<const OperatorRow> grid_sampler_family();
 std::span<const OperatorRow> random_family();
+std::span<const OperatorRow> softmax_family();        // _softmax, _log_softmax, glu
 std::span<const OperatorRow> normalization_family();  // layer norm, group norm
 
 }  // namespace pterun::operators
