@@ -128,7 +128,6 @@ void read_output(const PlanReader& reader, OutputPlan& output) {
   reader.read("/output/markdown", output.markdown);
   reader.read("/output/csv", output.csv);
   reader.read("/output/html", output.html);
-  reader.read("/output/events", output.events);
   reader.read("/output/save_outputs", output.save_outputs);
   reader.read_choice("/output/print", output.print);
   reader.read_choice("/output/progress", output.progress);
@@ -149,7 +148,6 @@ void read_settings(const Node& root, Plan& plan) {
   reader.read("/iterations", plan.iterations);
   reader.read("/warmup", plan.warmup);
   reader.read("/fresh_state", plan.fresh_state);
-  reader.read("/timeout_s", plan.timeout_s);
   reader.read("/python", plan.python);
   read_bench(reader, plan.bench);
   read_matrix(root, plan.bench);

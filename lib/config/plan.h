@@ -73,7 +73,6 @@ struct OutputPlan {
   Setting<std::string> markdown;
   Setting<std::string> csv;
   Setting<std::string> html;
-  Setting<std::string> events;        // JSON Lines
   Setting<std::string> save_outputs;  // FILE.npz, FILE.safetensors or DIR/
   Setting<PrintMode> print{PrintMode::kStats, {}};
   Setting<int> verbosity;  // -1 with -q, 1 or more with -v
@@ -137,7 +136,6 @@ struct Plan {
   Setting<std::uint64_t> iterations{1, {}};
   Setting<std::uint64_t> warmup;
   Setting<bool> fresh_state;                   // reset mutable buffers before every execution
-  Setting<double> timeout_s;                   // 0: none
   Setting<std::string> python{"python3", {}};  // interpreter for live references
   BenchPlan bench;
   OutputPlan output;

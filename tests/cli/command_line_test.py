@@ -2,7 +2,7 @@
 
 import unittest
 
-from driver import Case, run
+from driver import DATA, Case, run
 
 
 class CommandLine(Case):
@@ -108,6 +108,16 @@ class Config(Case):
         self.assertEqual((again.code, again.err), (0, ""))
         strip = lambda text: [line.split("  // ")[0] for line in text.splitlines()]
         self.assertEqual(strip(again.out.replace(f"{self.folder}/", "")), strip(printed.out))
+
+    def test_a_report_format_that_this_build_lacks_is_refused_not_forgotten(self):
+        for name in ("junit", "markdown", "csv", "html"):
+            config = self.write("c.json", {"output": {name: "report"}})
+            outcome = run("run", DATA / "tiny_add.pte", "--config", config)
+            if f"--{name} " in run("run", "--help").out:
+                self.assertEqual((outcome.code, (self.folder / "report").exists()), (0, True), name)
+            else:
+                self.check_error(outcome, 2, "usage", f"/output/{name}")
+                self.check_error(run("run", "m.pte", f"--{name}", "report"), 2, "usage", f"--{name}")
 
     def test_config_errors_name_file_line_and_pointer(self):
         config = self.write("c.json", '{"schema": "pterun.config/1",\n "bench": {"min_run": 3}}')

@@ -1,6 +1,7 @@
 // Opening and writing report files.
 #include "pterun/session/output_files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -10,6 +11,22 @@
 #include "pterun/catalogue.h"
 
 namespace pterun::app {
+namespace {
+
+// A report that is asked for and that no format of this build writes must not be forgotten.
+Result<void> check_formats(const config::OutputPlan& plan) {
+  for (const auto path : {&config::OutputPlan::json, &config::OutputPlan::junit, &config::OutputPlan::markdown,
+                          &config::OutputPlan::csv, &config::OutputPlan::html}) {
+    const bool written = std::ranges::any_of(report_formats(), [&](const auto& format) { return format.path == path; });
+    if (written || (plan.*path).value.empty()) continue;
+    return fail(make_error(ErrorCode::kUsage,
+                           fmt::format("{}: this build does not write that format", (plan.*path).origin.describe()))
+                    .at("source", (plan.*path).origin.describe()));
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<OutputFile> OutputFile::open(const config::Setting<std::string>& path, std::string_view flag) {
   OutputFile output;
@@ -33,6 +50,7 @@ Result<void> OutputFile::write(std::string_view text) {
 }
 
 Result<OutputFiles> OutputFiles::open(const config::OutputPlan& plan) {
+  PTERUN_TRY(check_formats(plan));
   OutputFiles files;
   for (const ReportFormat& format : report_formats()) {
     const config::Setting<std::string>& path = plan.*format.path;

@@ -60,7 +60,6 @@ TEST_CASE("the defaults that are printed are those of the plan") {
     CHECK(given.iterations.value == plain.iterations.value);
     CHECK(given.warmup.value == plain.warmup.value);
     CHECK(given.fresh_state.value == plain.fresh_state.value);
-    CHECK(given.timeout_s.value == plain.timeout_s.value);
     CHECK(given.bundled_case.value == plain.bundled_case.value);
     CHECK(given.options.raw.value == plain.options.raw.value);
     CHECK(given.options.allow_unknown.value == plain.options.allow_unknown.value);
@@ -100,8 +99,7 @@ TEST_CASE("a printed config reads back as the same plan") {
                                         {"--reference", "pte:/o.pte"},
                                         {"--atol", "1e-3"},
                                         {"--tolerance", "0:cosine>=0.9"},
-                                        {"--verbose", "true"},
-                                        {"--timeout", "1.5"}};
+                                        {"--verbose", "true"}};
   const Plan first = plan_of(flags, Command::kRun);
   const std::string text = annotated_config(first, Command::kRun, sample_options());
   const Plan second = plan_of_text(text, Command::kRun);
@@ -117,7 +115,6 @@ TEST_CASE("a printed config reads back as the same plan") {
   CHECK(second.steps[0].tolerance[0].atol == 1e-3);
   CHECK(second.steps[0].tolerance[1].bounds == "cosine>=0.9");
   CHECK(*second.output.verbosity == 1);
-  CHECK(*second.timeout_s == 1.5);
   REQUIRE(second.options.requests.size() == 2);
   CHECK(std::get<std::string>(second.options.requests[0].value) == "a\"b");
   CHECK(std::get<std::int64_t>(second.options.requests[1].value) == 2);
