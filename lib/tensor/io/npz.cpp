@@ -6,9 +6,8 @@
 #include <memory>
 #include <set>
 
-#include <zip.h>
-
 #include "base/utf8.h"
+#include "tensor/io/libzip.h"
 #include "tensor/io/npy.h"
 
 namespace pterun::io {
@@ -22,17 +21,17 @@ constexpr std::string_view kSuffix = ".npy";
 constexpr std::string_view kSmallestArchive("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
 
 struct Discard {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_t* archive) const { libzip().zip_discard(archive); }
 };
 using Archive = std::unique_ptr<zip_t, Discard>;
 struct CloseMember {
-  void operator()(zip_file_t* file) const { zip_fclose(file); }
+  void operator()(zip_file_t* file) const { libzip().zip_fclose(file); }
 };
 using Member = std::unique_ptr<zip_file_t, CloseMember>;
 
 std::string zip_error_text(zip_error_t& error) {
-  std::string text = zip_error_strerror(&error);
-  zip_error_fini(&error);
+  std::string text = libzip().zip_error_strerror(&error);
+  libzip().zip_error_fini(&error);
   return text;
 }
 
@@ -40,16 +39,17 @@ Result<Archive> open_archive(Bytes bytes, const std::string& file) {
   // libzip takes no bytes at all for an archive without members.
   if (bytes.size() < kSmallestArchive.size())
     return fail(input_error(file, {}, "it is not a .npz archive, but has " + std::to_string(bytes.size()) + " bytes"));
+  PTERUN_TRY(load_libzip());
   zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  libzip().zip_error_init(&error);
+  zip_source_t* source = libzip().zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
   if (source == nullptr) return fail(input_error(file, {}, zip_error_text(error)));
-  zip_t* archive = zip_open_from_source(source, ZIP_RDONLY, &error);
+  zip_t* archive = libzip().zip_open_from_source(source, ZIP_RDONLY, &error);
   if (archive == nullptr) {
-    zip_source_free(source);
+    libzip().zip_source_free(source);
     return fail(input_error(file, {}, "it is not a .npz archive: " + zip_error_text(error)));
   }
-  zip_error_fini(&error);
+  libzip().zip_error_fini(&error);
   return Archive(archive);
 }
 
@@ -61,8 +61,8 @@ struct Entry {
 
 Result<Entry> read_entry(zip_t* archive, zip_uint64_t index, const std::string& file) {
   zip_stat_t stat;
-  if (zip_stat_index(archive, index, 0, &stat) != 0) {
-    return fail(input_error(file, {}, "member " + std::to_string(index) + ": " + zip_strerror(archive)));
+  if (libzip().zip_stat_index(archive, index, 0, &stat) != 0) {
+    return fail(input_error(file, {}, "member " + std::to_string(index) + ": " + libzip().zip_strerror(archive)));
   }
   constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
   if ((stat.valid & kNeeded) != kNeeded) {
@@ -85,7 +85,7 @@ Result<Entry> read_entry(zip_t* archive, zip_uint64_t index, const std::string& 
 
 // The directory: checked names, and sizes that this file can hold.
 Result<std::vector<Entry>> read_entries(zip_t* archive, std::uint64_t file_bytes, const std::string& file) {
-  const zip_int64_t count = zip_get_num_entries(archive, 0);
+  const zip_int64_t count = libzip().zip_get_num_entries(archive, 0);
   std::vector<Entry> entries;
   std::set<std::string_view> keys;
   std::uint64_t total = 0;
@@ -113,8 +113,8 @@ class MemberReader {
       : archive_(archive), entry_(entry), file_(file) {}
 
   Result<HostTensor> read() {
-    member_.reset(zip_fopen_index(archive_, entry_.index, 0));
-    if (member_ == nullptr) return fail(error(zip_strerror(archive_)));
+    member_.reset(libzip().zip_fopen_index(archive_, entry_.index, 0));
+    if (member_ == nullptr) return fail(error(libzip().zip_strerror(archive_)));
     std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(entry_.size, kMaxNpyHeaderBytes)));
     PTERUN_TRY(read_bytes(head));
     PTERUN_ASSIGN(const NpyHeader header, parse_npy_header(head, file_, entry_.key));
@@ -136,8 +136,8 @@ class MemberReader {
  private:
   Result<void> read_bytes(std::span<std::byte> into) {
     while (!into.empty()) {
-      const zip_int64_t count = zip_fread(member_.get(), into.data(), into.size());
-      if (count < 0) return fail(error(zip_file_strerror(member_.get())));
+      const zip_int64_t count = libzip().zip_fread(member_.get(), into.data(), into.size());
+      if (count < 0) return fail(error(libzip().zip_file_strerror(member_.get())));
       if (count == 0)
         return fail(error("it is shorter than the archive says (" + std::to_string(entry_.size) + " bytes)"));
       into = into.subspan(static_cast<std::size_t>(count));
@@ -148,8 +148,8 @@ class MemberReader {
   // The checksum is compared when the end is read.
   Result<void> check_end() {
     std::byte extra{};
-    const zip_int64_t count = zip_fread(member_.get(), &extra, 1);
-    if (count < 0) return fail(error(zip_file_strerror(member_.get())));
+    const zip_int64_t count = libzip().zip_fread(member_.get(), &extra, 1);
+    if (count < 0) return fail(error(libzip().zip_file_strerror(member_.get())));
     if (count > 0) return fail(error("it is longer than the archive says (" + std::to_string(entry_.size) + " bytes)"));
     return {};
   }
@@ -226,18 +226,18 @@ Result<std::unique_ptr<Output>> make_output(const NamedTensorView& named, const 
 }
 
 Result<void> add_member(zip_t* archive, const std::string& name, const Output& output, const std::string& path) {
-  zip_source_t* source = zip_source_buffer_fragment(archive, output.parts, 2, 0);
-  if (source == nullptr) return fail(output_error(path, zip_strerror(archive)));
-  const zip_int64_t index = zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
+  zip_source_t* source = libzip().zip_source_buffer_fragment(archive, output.parts, 2, 0);
+  if (source == nullptr) return fail(output_error(path, libzip().zip_strerror(archive)));
+  const zip_int64_t index = libzip().zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
   if (index < 0) {
-    zip_source_free(source);
-    return fail(output_error(path, zip_strerror(archive)));
+    libzip().zip_source_free(source);
+    return fail(output_error(path, libzip().zip_strerror(archive)));
   }
   constexpr zip_uint16_t kFirstOfJanuary1980 = (1 << 5) | 1;
   const auto member = static_cast<zip_uint64_t>(index);
-  if (zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) != 0 ||
-      zip_file_set_dostime(archive, member, 0, kFirstOfJanuary1980, 0) != 0) {
-    return fail(output_error(path, zip_strerror(archive)));
+  if (libzip().zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) != 0 ||
+      libzip().zip_file_set_dostime(archive, member, 0, kFirstOfJanuary1980, 0) != 0) {
+    return fail(output_error(path, libzip().zip_strerror(archive)));
   }
   return {};
 }
@@ -245,16 +245,17 @@ Result<void> add_member(zip_t* archive, const std::string& name, const Output& o
 }  // namespace
 
 Result<void> write_npz(const std::string& path, std::span<const NamedTensorView> tensors) {
+  PTERUN_TRY(load_libzip());
   if (tensors.empty()) {  // libzip would remove the file
     const Bytes end = std::as_bytes(std::span(kSmallestArchive));
     return write_file(path, std::span(&end, 1));
   }
   std::vector<std::unique_ptr<Output>> outputs;
   int code = 0;
-  Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+  Archive archive(libzip().zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
   if (archive == nullptr) {
     zip_error_t error;
-    zip_error_init_with_code(&error, code);
+    libzip().zip_error_init_with_code(&error, code);
     return fail(output_error(path, zip_error_text(error)));
   }
   for (const NamedTensorView& named : tensors) {
@@ -262,7 +263,7 @@ Result<void> write_npz(const std::string& path, std::span<const NamedTensorView>
     PTERUN_TRY(add_member(archive.get(), std::string(named.name) + std::string(kSuffix), *output, path));
     outputs.push_back(std::move(output));
   }
-  if (zip_close(archive.get()) != 0) return fail(output_error(path, zip_strerror(archive.get())));
+  if (libzip().zip_close(archive.get()) != 0) return fail(output_error(path, libzip().zip_strerror(archive.get())));
   archive.release();
   return {};
 }
