@@ -67,6 +67,7 @@ class PackedWeights {
   PackedWeights& operator=(const PackedWeights&) = delete;
 
   bool is_shared() const { return cache_ != nullptr; }
+  bool is_empty() const { return expected_.empty(); }  // nothing was announced yet
   xnn_weights_cache_t provider() { return &provider_; }
 
   // Announces the weights of the next node, in node order, which is the order in which XNNPACK packs. `key` holds

@@ -116,24 +116,29 @@ void ConstantStore::drop_copies(const std::vector<bool>& packed) {
 
 // Values ----------------------------------------------------------------------------------------------------------
 
+const Value& SubgraphBuilder::value(ValueIndex index) const {
+  return index < graph_.values.size() ? graph_.values[index] : plan_.added[index - graph_.values.size()];
+}
+
 Result<void> SubgraphBuilder::define_value(ValueIndex index) {
-  const Value& value = graph_.values[index];
-  if (value.dims.rank() > XNN_MAX_TENSOR_DIMS) {
+  const Value& value = this->value(index);
+  const Shape& shape = plan_.shapes[index];
+  if (shape.rank() > XNN_MAX_TENSOR_DIMS) {
     return fail(program_error(ErrorCode::kNotSupported,
                               fmt::format("XNNPACK value {} has {} dims {}; XNNPACK takes at most {}", value.id,
-                                          value.dims.rank(), value.dims.to_string(), XNN_MAX_TENSOR_DIMS))
+                                          shape.rank(), shape.to_string(), XNN_MAX_TENSOR_DIMS))
                     .with_hint("export the program without the XNNPACK partitioner for this operator"));
   }
+  const std::size_t rank = shape.rank();
   std::array<std::size_t, XNN_MAX_TENSOR_DIMS> dims{};
-  for (std::size_t i = 0; i < value.dims.rank(); ++i)
-    dims[i] = static_cast<std::size_t>(shapes_[index][i]);
-  const std::size_t rank = value.dims.rank();
+  for (std::size_t i = 0; i < rank; ++i)
+    dims[i] = static_cast<std::size_t>(shape[i]);
   const std::uint32_t external = value.is_external() ? value.external_id : XNN_INVALID_VALUE_ID;
   std::uint32_t flags = 0;
   if (value.is_input) flags |= XNN_VALUE_FLAG_EXTERNAL_INPUT;
   if (value.is_output) flags |= XNN_VALUE_FLAG_EXTERNAL_OUTPUT;
   const xnn_datatype type = to_xnnpack(compute_type(value.type));
-  const void* data = constants_.data(index);
+  const void* data = value.is_constant ? constants_.data(index) : nullptr;
   std::uint32_t* id = &ids_[index];
 
   xnn_status status = xnn_status_success;
@@ -157,7 +162,7 @@ Result<void> SubgraphBuilder::define_value(ValueIndex index) {
   }
   if (status == xnn_status_success) return {};
   Error error = xnnpack::status_error(
-      status, fmt::format("value {} ({}{})", value.id, data_type_name(value.type), value.dims.to_string()));
+      status, fmt::format("value {} ({}{})", value.id, data_type_name(value.type), shape.to_string()));
   return fail(std::move(error).with_blame(Blame::kProgram));
 }
 
@@ -167,20 +172,20 @@ Result<Subgraph> SubgraphBuilder::build() {
     return fail(xnnpack::status_error(status, "a subgraph cannot be made"));
   }
   subgraph_.reset(made);
-  ids_.assign(graph_.values.size(), XNN_INVALID_VALUE_ID);
+  ids_.assign(plan_.shapes.size(), XNN_INVALID_VALUE_ID);
 
-  std::vector<bool> used(graph_.values.size());
-  for (const Node& node : graph_.nodes) {
+  std::vector<bool> used(plan_.shapes.size());
+  for (const Node& node : plan_.nodes) {
     for (const ValueIndex input : node.input_ids()) {
       if (input != kNoValue) used[input] = true;
     }
     for (const ValueIndex output : node.output_ids())
       used[output] = true;
   }
-  for (ValueIndex i = 0; i < graph_.values.size(); ++i) {
-    if (used[i] || graph_.values[i].is_external()) PTERUN_TRY(define_value(i));
+  for (ValueIndex i = 0; i < plan_.shapes.size(); ++i) {
+    if (used[i] || value(i).is_external()) PTERUN_TRY(define_value(i));
   }
-  for (const Node& node : graph_.nodes) {
+  for (const Node& node : plan_.nodes) {
     const NodeRow* row = find_node_row(node.kind);
     if (row == nullptr) {
       return fail(node_error(

@@ -1,4 +1,4 @@
-// Turns a PayloadGraph into an XNNPACK subgraph: values first, then nodes through the table in nodes/node_table.h.
+// Turns a planned graph into an XNNPACK subgraph: values first, then nodes through the table in nodes/node_table.h.
 // bfloat16, which XNNPACK 2024-11 cannot compute with, becomes float32 here; the delegate converts at its borders.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <xnnpack.h>
 
-#include "backends/xnnpack/packed_weights.h"
+#include "backends/xnnpack/node_plan.h"
 #include "backends/xnnpack_payload/graph.h"
 #include "base/error.h"
 #include "tensor/tensor.h"
@@ -17,11 +17,7 @@
 namespace pterun::backends::xnn {
 
 using xnnpack_payload::DataType;
-using xnnpack_payload::Node;
 using xnnpack_payload::NodeKind;
-using xnnpack_payload::PayloadGraph;
-using xnnpack_payload::Value;
-using xnnpack_payload::ValueIndex;
 
 struct SubgraphDeleter {
   void operator()(xnn_subgraph* subgraph) const { xnn_delete_subgraph(subgraph); }
@@ -56,9 +52,9 @@ class ConstantStore {
 
 class SubgraphBuilder {
  public:
-  // All borrowed; `shapes` are the values' shapes (shape_inference.h) that static parameters are chosen for.
-  SubgraphBuilder(const PayloadGraph& graph, const ConstantStore& constants, const std::vector<Shape>& shapes)
-      : graph_(graph), constants_(constants), shapes_(shapes) {}
+  // All borrowed; the plan's shapes are what static parameters are chosen for.
+  SubgraphBuilder(const PayloadGraph& graph, const ConstantStore& constants, const NodePlan& plan)
+      : graph_(graph), constants_(constants), plan_(plan) {}
 
   // Errors, naming node or value: kNotSupported or kNotImplemented (blame kProgram), kInternal.
   Result<Subgraph> build();
@@ -66,9 +62,9 @@ class SubgraphBuilder {
   // For node definitions: ---------------------------------------------------------------------------------------
 
   xnn_subgraph_t subgraph() const { return subgraph_.get(); }
-  const Value& value(ValueIndex index) const { return graph_.values[index]; }
-  const Shape& shape(ValueIndex index) const { return shapes_[index]; }
-  DataType type(ValueIndex index) const { return compute_type(graph_.values[index].type); }
+  const Value& value(ValueIndex index) const;
+  const Shape& shape(ValueIndex index) const { return plan_.shapes[index]; }
+  DataType type(ValueIndex index) const { return compute_type(value(index).type); }
   // XNNPACK's id of a value; XNN_INVALID_VALUE_ID for kNoValue.
   std::uint32_t id(ValueIndex index) const;
   // Errors unless `index` has one of the types: kNotSupported, naming node, role and type.
@@ -87,7 +83,7 @@ class SubgraphBuilder {
 
   const PayloadGraph& graph_;
   const ConstantStore& constants_;
-  const std::vector<Shape>& shapes_;
+  const NodePlan& plan_;
   Subgraph subgraph_;
   std::vector<std::uint32_t> ids_;
 };

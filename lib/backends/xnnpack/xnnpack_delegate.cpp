@@ -141,26 +141,16 @@ Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::In
                                                                std::shared_ptr<WeightCache> cache) {
   std::unique_ptr<XnnpackDelegate> delegate(
       new XnnpackDelegate(std::move(graph), options, std::move(workspace), std::move(cache)));
-  PTERUN_ASSIGN(delegate->built_for_, xnnpack_payload::infer_declared_shapes(delegate->graph_));
+  PTERUN_ASSIGN(delegate->declared_, xnnpack_payload::infer_declared_shapes(delegate->graph_));
   PTERUN_TRY(delegate->make_arguments());
   delegate->expose_unread_results();
   PTERUN_TRY(delegate->constants_.prepare(delegate->graph_));
 
-  std::vector<bool> packed(delegate->graph_.values.size());
-  for (const Node& node : delegate->graph_.nodes) {
-    delegate->has_slices_ |= node.kind == NodeKind::kStaticSlice;
-    if (!packs_weights(delegate->graph_, node)) continue;
-    const void* bias = node.num_inputs > 2 && node.inputs[2] != xnnpack_payload::kNoValue
-                           ? delegate->constants_.data(node.inputs[2])
-                           : nullptr;
-    delegate->weights_.expect(delegate->constants_.data(node.inputs[1]), bias,
-                              delegate->weights_.is_shared() ? weight_key(delegate->graph_, node) : std::string());
-  }
-  const bool worth_threads = estimated_work(delegate->graph_, delegate->built_for_) >= kWorkWorthThreads;
+  const bool worth_threads = estimated_work(delegate->graph_, delegate->declared_) >= kWorkWorthThreads;
   delegate->pool_ = worth_threads ? context.threads->handle() : nullptr;
 
   const ConstantStore& constants = delegate->constants_;
-  PTERUN_TRY(delegate->make_runtime([&](const void* constant) {
+  PTERUN_TRY(delegate->make_runtime(delegate->declared_, [&](const void* constant) {
     const Bytes original = constants.original(constant);
     if (context.release_pages && !original.empty()) context.release_pages(original);
   }));
@@ -211,8 +201,22 @@ Result<void> XnnpackDelegate::make_arguments() {
   return {};
 }
 
-Result<void> XnnpackDelegate::make_runtime(const std::function<void(const void*)>& release_constant) {
-  PTERUN_ASSIGN(const Subgraph subgraph, SubgraphBuilder(graph_, constants_, built_for_).build());
+bool XnnpackDelegate::is_declared(const std::vector<Shape>& shapes) const {
+  return std::ranges::all_of(inputs_, [&](const Argument& i) { return shapes[i.value] == declared_[i.value]; });
+}
+
+Result<void> XnnpackDelegate::make_runtime(const std::vector<Shape>& shapes,
+                                           const std::function<void(const void*)>& release_constant) {
+  NodePlan plan = plan_nodes(graph_, shapes, is_declared(shapes));
+  PTERUN_ASSIGN(const Subgraph subgraph, SubgraphBuilder(graph_, constants_, plan).build());
+  if (weights_.is_empty()) {
+    for (const Node& node : plan.nodes) {
+      if (!packs_weights(graph_, node)) continue;
+      const bool has_bias = node.num_inputs > 2 && node.inputs[2] != xnnpack_payload::kNoValue;
+      weights_.expect(constants_.data(node.inputs[1]), has_bias ? constants_.data(node.inputs[2]) : nullptr,
+                      weights_.is_shared() ? weight_key(graph_, node) : std::string());
+    }
+  }
   // XNNPACK's own fusion writes clamp bounds over the parameters of convolutions (a union); pterun's passes fuse.
   constexpr std::uint32_t kNoOperatorFusion = 0x80000000;
   const auto lock = workspace_->lock();
@@ -223,18 +227,21 @@ Result<void> XnnpackDelegate::make_runtime(const std::function<void(const void*)
   const xnn_status status =
       xnn_create_runtime_v4(subgraph.get(), weights_.provider(), workspace_->handle(), pool_, kNoOperatorFusion, &made);
   weights_.end();
-  if (status != xnn_status_success) return fail(diagnose(status));
+  if (status != xnn_status_success) return fail(diagnose(status, plan));
   runtime_.reset(made);
+  plan_ = std::move(plan);
+  built_for_ = shapes;
   return {};
 }
 
-Error XnnpackDelegate::diagnose(xnn_status status) const {
+Error XnnpackDelegate::diagnose(xnn_status status, const NodePlan& plan) const {
   Error general = xnnpack::status_error(status, "a runtime cannot be made");
   if (status == xnn_status_out_of_memory) return general;
-  for (const Node& node : graph_.nodes) {
+  for (const Node& node : plan.nodes) {
     PayloadGraph alone;
     alone.values = graph_.values;
-    alone.nodes = {node};
+    alone.values.insert(alone.values.end(), plan.added.begin(), plan.added.end());
+    const NodePlan single{{node}, plan.shapes, {}, false};
     for (Value& value : alone.values)
       value.is_input = value.is_output = false;
     for (const ValueIndex input : node.input_ids()) {
@@ -247,7 +254,7 @@ Error XnnpackDelegate::diagnose(xnn_status status) const {
       alone.values[output].is_output = true;
       alone.values[output].external_id = alone.num_externs++;
     }
-    SubgraphBuilder builder(alone, constants_, built_for_);
+    SubgraphBuilder builder(alone, constants_, single);
     const auto subgraph = builder.build();
     if (!subgraph) return subgraph.error();
     xnn_runtime_t made = nullptr;
@@ -292,8 +299,9 @@ Result<bool> XnnpackDelegate::inputs_changed_shape(std::span<pterun::Value* cons
   return changed;
 }
 
-bool XnnpackDelegate::slices_differ(const std::vector<Shape>& shapes) const {
-  for (const Node& node : graph_.nodes) {
+bool XnnpackDelegate::needs_other_runtime(const std::vector<Shape>& shapes) const {
+  if (plan_.is_specialised) return !is_declared(shapes);
+  for (const Node& node : plan_.nodes) {
     if (node.kind != NodeKind::kStaticSlice) continue;
     const auto& params = std::get<xnnpack_payload::SliceParams>(node.params);
     const Shape& built_input = built_for_[node.inputs[0]];
@@ -306,6 +314,11 @@ bool XnnpackDelegate::slices_differ(const std::vector<Shape>& shapes) const {
     }
   }
   return false;
+}
+
+// The shape that XNNPACK knows an input or output by.
+const Shape& XnnpackDelegate::inner_shape(ValueIndex index) const {
+  return plan_.is_specialised ? plan_.shapes[index] : shapes_[index];
 }
 
 // New shapes of all values from those of the inputs; another runtime where a slice's size depends on them.
@@ -323,10 +336,7 @@ Result<void> XnnpackDelegate::infer(std::span<pterun::Value* const> args) {
   }
   PTERUN_ASSIGN(shapes_, xnnpack_payload::infer_shapes(graph_, shapes));
   outputs_empty_ = std::ranges::all_of(outputs_, [&](const Argument& o) { return shapes_[o.value].numel() == 0; });
-  if (has_slices_ && !outputs_empty_ && slices_differ(shapes_)) {
-    built_for_ = shapes_;
-    PTERUN_TRY(make_runtime({}));
-  }
+  if (!outputs_empty_ && needs_other_runtime(shapes_)) PTERUN_TRY(make_runtime(shapes_, {}));
   return {};
 }
 
@@ -396,7 +406,7 @@ Result<void> XnnpackDelegate::set_up(bool reshape) {
     return fail(xnnpack::status_error(status, "setting up the delegate"));
   }
   for (const Argument& input : inputs_) {
-    const Shape& shape = shapes_[input.value];
+    const Shape& shape = inner_shape(input.value);
     std::array<std::size_t, XNN_MAX_TENSOR_DIMS> dims{};
     for (std::size_t i = 0; i < shape.rank(); ++i)
       dims[i] = static_cast<std::size_t>(shape[i]);
@@ -417,7 +427,7 @@ Result<void> XnnpackDelegate::check_output_shapes() const {
     std::array<std::size_t, XNN_MAX_TENSOR_DIMS> dims{};
     if (xnn_get_external_value_shape(runtime_.get(), output.position, &rank, dims.data()) != xnn_status_success)
       continue;
-    const Shape& expected = shapes_[output.value];
+    const Shape& expected = inner_shape(output.value);
     bool same = rank == expected.rank();
     for (std::size_t i = 0; same && i < rank; ++i)
       same = dims[i] == static_cast<std::size_t>(expected[i]);
@@ -506,6 +516,7 @@ backend::Metrics XnnpackDelegate::metrics() const {
   const PackedStats& stats = weights_.stats();
   return {
       {"nodes", static_cast<std::int64_t>(graph_.nodes.size())},
+      {"nodes_run", static_cast<std::int64_t>(plan_.nodes.size())},
       {"packed_bytes", stats.bytes},
       {"packed_here_bytes", stats.packed_bytes},
       {"threads", pool_ == nullptr ? 1 : static_cast<std::int64_t>(pthreadpool_get_threads_count(pool_))},

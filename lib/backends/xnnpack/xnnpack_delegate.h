@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "backends/xnnpack/backend_options.h"
+#include "backends/xnnpack/node_plan.h"
 #include "backends/xnnpack/packed_weights.h"
 #include "backends/xnnpack/subgraph_builder.h"
 #include "backends/xnnpack/workspaces.h"
@@ -54,9 +55,11 @@ class XnnpackDelegate final : public backend::Delegate {
 
   Result<void> make_arguments();
   void expose_unread_results();
-  Result<void> make_runtime(const std::function<void(const void*)>& release_constant);
+  // Plans for `shapes` and makes the runtime; specialised if the inputs have the payload's own shapes.
+  Result<void> make_runtime(const std::vector<Shape>& shapes, const std::function<void(const void*)>& release_constant);
+  bool is_declared(const std::vector<Shape>& shapes) const;
   // Names the node that XNNPACK refuses, by making a runtime of each alone.
-  Error diagnose(xnn_status status) const;
+  Error diagnose(xnn_status status, const NodePlan& plan) const;
 
   Result<Tensor*> tensor_of(std::span<pterun::Value* const> args, const Argument& argument) const;
   Result<bool> inputs_changed_shape(std::span<pterun::Value* const> args);
@@ -65,7 +68,9 @@ class XnnpackDelegate final : public backend::Delegate {
   Result<bool> update_pointers(std::span<pterun::Value* const> args);
   Result<void> set_up(bool reshape);
   Result<void> check_output_shapes() const;
-  bool slices_differ(const std::vector<Shape>& shapes) const;
+  // Whether the runtime was made for shapes that do not allow these.
+  bool needs_other_runtime(const std::vector<Shape>& shapes) const;
+  const Shape& inner_shape(ValueIndex index) const;
   void convert_inputs(std::span<pterun::Value* const> args) const;
   void convert_outputs(std::span<pterun::Value* const> args) const;
 
@@ -76,12 +81,13 @@ class XnnpackDelegate final : public backend::Delegate {
   std::shared_ptr<Workspace> workspace_;
   pthreadpool* pool_ = nullptr;
   Runtime runtime_;
-  std::vector<Shape> built_for_;  // the values' shapes that static parameters were chosen for
+  NodePlan plan_;
+  std::vector<Shape> declared_;   // the values' shapes by the payload: static shapes or bounds
+  std::vector<Shape> built_for_;  // the values' shapes that the plan was made for
   std::vector<Shape> shapes_;     // the values' shapes of the last execute
   std::vector<Argument> inputs_;
   std::vector<Argument> outputs_;
   std::vector<xnn_external_value> externals_;
-  bool has_slices_ = false;
   bool has_conversions_ = false;
   bool is_set_up_ = false;
   bool outputs_empty_ = false;
