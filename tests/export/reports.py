@@ -146,18 +146,17 @@ class Accumulator(nn.Module):
         self.state.add_(x)
         return self.state * 1.0
 
-    def set_state(self, value):
-        self.state.copy_(value)
-        return self.state * 1.0
-
 
 class SetState(nn.Module):
+    """Sets the accumulator's state. The buffer has the same name here: the exporter shares buffers by name."""
+
     def __init__(self, model):
         super().__init__()
-        self.model = model
+        self.register_buffer("state", model.state)
 
     def forward(self, value):
-        return self.model.set_state(value)
+        self.state.copy_(value)
+        return self.state * 1.0
 
 
 def shared_state(writer):
