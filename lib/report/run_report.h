@@ -32,9 +32,18 @@ struct FileIdentity {
   std::string sha256;  // lower-case hex; empty when no report was asked for
 };
 
+// A setting that was given and lost against a flag, --set or a config further up. Options keep theirs themselves.
+struct ShadowedSetting {
+  std::string setting;  // JSON pointer
+  std::string value_json;
+  std::string source;
+  std::string shadowed_by;
+};
+
 struct Manifest {
   std::vector<std::string> argv;
-  std::string resolved_config_json;                           // empty without a plan
+  std::string resolved_config_json;  // empty without a plan
+  std::vector<ShadowedSetting> shadowed;
   std::vector<std::pair<std::string, std::string>> versions;  // "pterun", "build_type", "compiler", "xnnpack", …
   std::vector<std::pair<std::string, std::string>> host;      // "system", "cpu", "cpu_features", "cores", …
   std::vector<FileIdentity> files;

@@ -109,6 +109,17 @@ class Config(Case):
         strip = lambda text: [line.split("  // ")[0] for line in text.splitlines()]
         self.assertEqual(strip(again.out.replace(f"{self.folder}/", "")), strip(printed.out))
 
+    def test_the_report_holds_the_resolved_config_and_what_was_shadowed(self):
+        config = self.write("c.json", {"threads": 2, "load_options": {"XnnpackBackend": {"weight_cache_enabled": False}}})
+        outcome = run("run", DATA / "tiny_add.pte", "--config", config, "--threads", "1", "--json", "-")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        manifest = outcome.report()["manifest"]
+        self.assertEqual(manifest["threads"], 1)
+        self.assertEqual(manifest["config"]["threads"], 1)
+        self.assertEqual(manifest["config"]["load_options"], {"XnnpackBackend": {"weight_cache_enabled": False}})
+        self.assertEqual(manifest["shadowed"], [{"setting": "/threads", "value": 2, "by": "--threads",
+                                                 "source": f"{config}:/threads (line 1)"}])
+
     def test_a_report_format_that_this_build_lacks_is_refused_not_forgotten(self):
         for name in ("junit", "markdown", "csv", "html"):
             config = self.write("c.json", {"output": {name: "report"}})

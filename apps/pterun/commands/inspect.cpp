@@ -12,6 +12,7 @@
 #include "pterun/session/host.h"
 #include "pterun/session/inspect_session.h"
 #include "pterun/session/output_files.h"
+#include "pterun/session/plan_manifest.h"
 #include "pterun/session/print_plan.h"
 
 namespace pterun::app {
@@ -67,7 +68,7 @@ Result<int> inspect_command(Invocation& invocation) {
   report::RunReport report;
   report.kind = report::Kind::kInspect;
   report.manifest.argv = invocation.argv;
-  report.manifest.resolved_config_json = plan.resolved_json;
+  describe_plan(plan, nullptr, report.manifest);
   report.manifest.versions = version_facts();
   if (files.wants_report()) report.manifest.host = host_facts();
   PTERUN_TRY(inspect(plan, with_operators, files.wants_report(), report));

@@ -12,6 +12,7 @@
 #include "pterun/session/option_round_trip.h"
 #include "pterun/session/option_self_test.h"
 #include "pterun/session/output_files.h"
+#include "pterun/session/plan_manifest.h"
 #include "pterun/session/print_plan.h"
 #include "report/formats/option_list.h"
 
@@ -150,7 +151,7 @@ Result<int> options_check_command(Invocation& invocation) {
   if (files.wants_report()) {
     report.manifest.versions = version_facts();
     report.manifest.host = host_facts();
-    report.manifest.resolved_config_json = plan.resolved_json;
+    describe_plan(plan, nullptr, report.manifest);
     PTERUN_TRY(files.write(report));
     invocation.report_written = true;
   }

@@ -14,6 +14,7 @@
 #include "pterun/catalogue.h"
 #include "pterun/session/host.h"
 #include "pterun/session/interrupt.h"
+#include "pterun/session/plan_manifest.h"
 #include "pterun/session/progress.h"
 #include "pterun/session/report_parts.h"
 #include "tensor/io/tensor_file.h"
@@ -306,10 +307,9 @@ Result<void> RunSession::judge(report::RunReport& report) const {
 }
 
 void RunSession::describe(report::RunReport& report) {
-  report.manifest.resolved_config_json = plan_.resolved_json;
+  describe_plan(plan_, options_ == nullptr ? nullptr : &options_->checked(), report.manifest);
   report.manifest.versions = version_facts();
   if (hash_files_) report.manifest.host = host_facts();
-  report.manifest.seed = *plan_.seed;
   report.manifest.verification = *plan_.verify == config::Verify::kFull ? "full" : "minimal";
   if (options_ != nullptr) report.options = options_->reports();
   if (program_ == nullptr) return;

@@ -43,14 +43,27 @@ json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
   return object;
 }
 
+json json_or_null(const std::string& text) {
+  json parsed = json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? json(nullptr) : parsed;
+}
+
 json manifest_json(const Manifest& manifest) {
   json files = json::array();
   for (const FileIdentity& file : manifest.files) {
     files.push_back({{"role", file.role}, {"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   }
-  json config = json::parse(manifest.resolved_config_json, nullptr, false);
+  const json config = json_or_null(manifest.resolved_config_json);
+  json shadowed = json::array();
+  for (const ShadowedSetting& setting : manifest.shadowed) {
+    shadowed.push_back({{"setting", setting.setting},
+                        {"value", json_or_null(setting.value_json)},
+                        {"source", setting.source},
+                        {"by", setting.shadowed_by}});
+  }
   return {{"argv", manifest.argv},
-          {"config", config.is_discarded() ? json(nullptr) : config},
+          {"config", config},
+          {"shadowed", shadowed},
           {"versions", pairs_json(manifest.versions)},
           {"host", pairs_json(manifest.host)},
           {"files", files},
