@@ -13,8 +13,7 @@ constexpr std::size_t kMaxWordBytes = 128;
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) {
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return result;
 }
@@ -41,8 +40,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view closest_name(std::string_view word, std::span<const std::string_view> candidates) {
-  if (word.empty() || word.size() > kMaxWordBytes)
-    return {};
+  if (word.empty() || word.size() > kMaxWordBytes) return {};
   const std::string wanted = lower(word);
   std::string_view best;
   std::size_t best_distance = kMaxWordBytes + 1;
@@ -51,10 +49,8 @@ std::string_view closest_name(std::string_view word, std::span<const std::string
     std::size_t distance = edit_distance(wanted, name);
     const std::size_t allowed = std::max<std::size_t>(1, std::max(wanted.size(), name.size()) / 3);
     const bool is_beginning = wanted.size() >= 3 && name.starts_with(wanted);
-    if (is_beginning)
-      distance = std::min(distance, allowed);
-    if (distance > allowed || distance >= best_distance)
-      continue;
+    if (is_beginning) distance = std::min(distance, allowed);
+    if (distance > allowed || distance >= best_distance) continue;
     best = candidate;
     best_distance = distance;
   }

@@ -11,10 +11,8 @@ std::size_t character_length(std::string_view bytes, std::size_t at) {
   };
   const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
   const unsigned lead = byte(0);
-  if (lead < 0x80)
-    return 1;
-  if (lead >= 0xC2 && lead <= 0xDF)
-    return continues(1) ? 2 : 0;
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
   if (lead >= 0xE0 && lead <= 0xEF) {
     const bool overlong = lead == 0xE0 && byte(1) < 0xA0;
     const bool surrogate = lead == 0xED && byte(1) > 0x9F;
@@ -33,8 +31,7 @@ std::size_t character_length(std::string_view bytes, std::size_t at) {
 std::size_t find_invalid_utf8(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t length = character_length(bytes, at);
-    if (length == 0)
-      return at;
+    if (length == 0) return at;
     at += length;
   }
   return std::string_view::npos;
@@ -44,10 +41,8 @@ bool is_printable(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t length = character_length(bytes, at);
     const auto lead = static_cast<unsigned char>(bytes[at]);
-    if (length == 0 || lead < 0x20 || lead == 0x7F)
-      return false;
-    if (lead == 0xC2 && static_cast<unsigned char>(bytes[at + 1]) < 0xA0)
-      return false;
+    if (length == 0 || lead < 0x20 || lead == 0x7F) return false;
+    if (lead == 0xC2 && static_cast<unsigned char>(bytes[at + 1]) < 0xA0) return false;
     at += length;
   }
   return true;
@@ -57,8 +52,7 @@ std::string printable(std::string_view bytes, std::size_t max_bytes) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string text;
   for (std::size_t at = 0; at < bytes.size();) {
-    if (at >= max_bytes)
-      return text + "... (" + std::to_string(bytes.size()) + " bytes)";
+    if (at >= max_bytes) return text + "... (" + std::to_string(bytes.size()) + " bytes)";
     const std::size_t length = character_length(bytes, at);
     const auto byte = static_cast<unsigned char>(bytes[at]);
     if (length == 0 || byte < 0x20 || byte == 0x7F) {

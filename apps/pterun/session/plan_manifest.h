@@ -7,7 +7,8 @@
 
 namespace pterun::app {
 
-// `options` are the checked ones, which the resolved config then holds too; null when they were refused or are not used.
+// `options` are the checked ones, which the resolved config then holds too; null when they were refused or are not
+// used.
 void describe_plan(const config::Plan& plan, const options::CheckedOptions* options, report::Manifest& manifest);
 
 }  // namespace pterun::app
