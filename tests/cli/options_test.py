@@ -243,5 +243,46 @@ class Commands(Case):
             self.check_error(run("run", DATA / "tiny_add.pte", flag, text), 2, "unsupported_option", f"{flag} #1")
 
 
+class Run(Case):
+    """Both paths through `pterun run`, on programs whose outputs are compared with eager's."""
+
+    def test_a_load_option_reaches_every_delegate_of_every_loaded_method(self):
+        outcome = run("run", DATA / "multi.pte", "--method", "forward,encode", "--load-option", f"{MODE}=1", "--json",
+                      "-", "--require-evidence", "delivered")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        report = outcome.report()
+        delegates = {(d["method"], d["index"]) for d in report["load"]["delegates"]}
+        receipts = report["options"][0]["receipts"]
+        self.assertEqual({method for method, _ in delegates}, {"forward", "encode"})
+        self.assertEqual({(r["method"], r["delegate"]) for r in receipts}, delegates)
+        self.assertEqual({(r["type"], r["value"], r["result"]) for r in receipts}, {("int", 1, "Ok")})
+
+    def test_outputs_agree_with_eager_under_a_load_option(self):
+        outcome = run("run", DATA / "multi.pte", "--inputs", DATA / "multi.inputs.npz", "--reference",
+                      DATA / "multi.expected.npz", "--load-option", f"{MODE}=per_model", "--json", "-")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        report = outcome.report()
+        self.assertTrue(report["comparisons"] and all(c["pass"] for c in report["comparisons"]))
+        self.assertEqual(report["options"][0]["evidence"], "effective")
+
+    def test_the_load_value_wins_over_the_process_wide_one(self):
+        outcome = run("run", DATA / "tiny_add.pte", "--global-option", f"{MODE}=0", "--load-option", f"{MODE}=1",
+                      "--json", "-")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        process_wide, load = outcome.report()["options"]
+        self.assertEqual((process_wide["stored"], process_wide["evidence"]), (0, "stored"))
+        self.assertEqual((load["requested"], load["evidence"]), (1, "effective"))
+        self.assertIn("warning[global_option_overridden]", outcome.err)
+
+    def test_an_option_for_a_program_without_that_backend_is_warned_about_and_can_be_required(self):
+        arguments = ("run", DATA / "tiny_add_portable.pte", "--load-option", f"{MODE}=1")
+        outcome = run(*arguments)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("warning[load_option_unused]", outcome.err)
+        outcome = run(*arguments, "--require-evidence", "delivered", "--json", "-")
+        self.assertEqual(outcome.code, 5)
+        self.assertEqual(outcome.report()["error"]["code"], "evidence")
+
+
 if __name__ == "__main__":
     unittest.main()
