@@ -67,13 +67,20 @@ decltype(auto) visit_float_compute(DType dtype, const Body& body) {
   return body.template operator()<float>();
 }
 
-// Calls body.template operator()<Word>() with an unsigned type of that size (1, 2, 4, 8), for moving elements.
+// 16 bytes, a complex128: moved, never computed with.
+struct WordPair {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+// Calls body.template operator()<Word>() with a type of that size (1, 2, 4, 8 unsigned; 16), for moving elements.
 template <typename Body>
 decltype(auto) visit_word(std::size_t size, const Body& body) {
   switch (size) {
     case 1: return body.template operator()<std::uint8_t>();
     case 2: return body.template operator()<std::uint16_t>();
     case 4: return body.template operator()<std::uint32_t>();
+    case 16: return body.template operator()<WordPair>();
     default: return body.template operator()<std::uint64_t>();
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "operators/broadcast.h"
+#include "operators/complex_elementwise.h"
 #include "operators/output.h"
 #include "operators/strided_copy.h"
 
@@ -253,6 +254,7 @@ void Elementwise::convert() {
   if (from.dtype == out_->dtype() && from.tensor != nullptr) {
     return copy_broadcast(*context_.threads, *from.tensor, *out_);
   }
+  if (is_complex(from.dtype) || is_complex(out_->dtype())) return convert_complex(*from.tensor, *out_);
   const Compute compute = compute_of(from.dtype);
   BlockDriver driver = make_driver(from.dtype, {compute});
   driver.result_dtype = driver.out_dtype;

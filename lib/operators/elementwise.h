@@ -59,7 +59,7 @@ class Elementwise {
   void map_heavy(DType common, const Op& op) {
     map_targets<Signature, true>(common, op);
   }
-  // Converts the only operand to the output's dtype.
+  // Converts the only operand to the output's dtype, complex ones too.
   void convert();
 
  private:

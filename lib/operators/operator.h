@@ -77,6 +77,8 @@ inline constexpr DTypeSet kBoolOnly = {DType::kBool};
 inline constexpr DTypeSet kUnsigned = {DType::kUInt16, DType::kUInt32, DType::kUInt64};
 inline constexpr DTypeSet kRealAndBool = kIntegers | kFloats | kBoolOnly;
 inline constexpr DTypeSet kAllDTypes = kRealAndBool | kUnsigned;
+inline constexpr DTypeSet kComplex = {DType::kComplex64, DType::kComplex128};
+inline constexpr DTypeSet kAnyDType = kAllDTypes | kComplex;
 inline constexpr DTypeSet kNumbers = kIntegers | kFloats | kUnsigned;
 inline constexpr DTypeSet kIntegersAndBool = kIntegers | kUnsigned | kBoolOnly;
 // Those whose order the compute types keep: uint64 is computed as int64, modulo 2^64, and cannot be compared there.

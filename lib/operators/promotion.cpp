@@ -7,7 +7,7 @@ namespace pterun::operators {
 namespace {
 
 int category(DType dtype) {
-  return dtype == DType::kBool ? 0 : is_floating(dtype) ? 2 : 1;
+  return is_complex(dtype) ? 3 : is_floating(dtype) ? 2 : dtype == DType::kBool ? 0 : 1;
 }
 
 bool is_unsigned(DType dtype) {
@@ -28,10 +28,16 @@ DType promote_integers(DType a, DType b) {
   return signed_of_size(of_signed > of_unsigned ? of_signed : of_unsigned * 2);
 }
 
+// The complex dtype whose parts hold `dtype`, or its parts.
+DType complex_of(DType dtype) {
+  return dtype == DType::kFloat64 || dtype == DType::kComplex128 ? DType::kComplex128 : DType::kComplex64;
+}
+
 // `higher` and `lower` are groups of operands; see the header.
 std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> lower) {
   if (!higher) return lower;
   if (!lower || category(*higher) >= category(*lower)) return higher;
+  if (is_complex(*lower) && is_floating(*higher)) return complex_of(*higher);
   return promote(*higher, *lower);
 }
 
@@ -43,6 +49,10 @@ void merge(std::optional<DType>& group, DType dtype) {
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
+  if (is_complex(a) || is_complex(b)) {
+    const bool wide = complex_of(a) == DType::kComplex128 || complex_of(b) == DType::kComplex128;
+    return wide ? DType::kComplex128 : DType::kComplex64;
+  }
   if (category(a) != category(b)) return category(a) > category(b) ? a : b;
   if (category(a) == 1) return promote_integers(a, b);
   if (a == DType::kFloat64 || b == DType::kFloat64) return DType::kFloat64;
@@ -66,12 +76,11 @@ DType float_result(DType dtype) {
 }
 
 bool can_cast(DType from, DType to) {
-  if (category(from) > category(to)) return false;
-  return true;
+  return category(from) <= category(to);
 }
 
 Result<void> check_output_dtype(const Arguments& arguments, DType result, const Tensor& out) {
-  if (kAllDTypes.contains(out.dtype()) && can_cast(result, out.dtype())) return {};
+  if (kAnyDType.contains(out.dtype()) && can_cast(result, out.dtype())) return {};
   return fail(arguments.error(ErrorCode::kInvalidArgument, "the result has dtype " + std::string(dtype_name(result)) +
                                                                ", which the output's " +
                                                                std::string(dtype_name(out.dtype())) + " cannot take"));

@@ -1,5 +1,5 @@
 // PyTorch's type promotion. Operands fall into three groups: tensors with dimensions, 0-d tensors and Python numbers;
-// a lower group changes the result only when its category (bool < integer < float) is higher.
+// a lower group changes the result only when its category (bool < integer < float < complex) is higher.
 // Source: torch.result_type and the type promotion page of PyTorch's documentation.
 #pragma once
 

@@ -1,12 +1,15 @@
 // add, sub, rsub, mul, maximum, minimum, atan2: binary arithmetic with PyTorch's promotion and broadcasting.
 #include <cmath>
 
+#include "operators/complex_elementwise.h"
 #include "operators/elementwise.h"
 #include "operators/families/families.h"
 #include "operators/float_math.h"
 
 namespace pterun::operators {
 namespace {
+
+using Complex = std::complex<double>;
 
 // Operands 0 and 1: Tensor with Tensor, or Tensor with Scalar.
 Result<void> add_operands(Elementwise& call, bool scalar, DTypeSet allowed = kAllDTypes) {
@@ -37,6 +40,10 @@ Result<Scalar> alpha_for(const Arguments& arguments, std::size_t argument, DType
 
 // a + alpha * b; `sign` -1 subtracts. Bool adds as logical or.
 Result<void> add_scaled(ExecuteContext& context, const Arguments& arguments, bool scalar, int sign) {
+  if (has_complex(arguments, 2)) {
+    PTERUN_ASSIGN(const double factor, arguments.number(2));
+    return complex_binary(arguments, 3, factor * sign, [](Complex a, Complex b) { return a + b; });
+  }
   Elementwise call(context, arguments);
   PTERUN_TRY(add_operands(call, scalar));
   const DType common = call.promoted();
@@ -83,6 +90,9 @@ Result<void> rsub_scalar_out(ExecuteContext& context, const Arguments& arguments
 
 template <bool kScalar>
 Result<void> mul_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 2)) {
+    return complex_binary(arguments, 2, 1.0, [](Complex a, Complex b) { return a * b; });
+  }
   Elementwise call(context, arguments);
   PTERUN_TRY(add_operands(call, kScalar));
   const DType common = call.promoted();
@@ -120,13 +130,13 @@ Result<void> atan2_out(ExecuteContext& context, const Arguments& arguments) {
 }
 
 const OperatorRow kRows[] = {
-    {.name = "aten::add.out", .dtypes = kAllDTypes, .function = add_out<false>},
-    {.name = "aten::add.Scalar_out", .dtypes = kAllDTypes, .function = add_out<true>},
-    {.name = "aten::sub.out", .dtypes = kNumbers, .function = sub_out<false>},
-    {.name = "aten::sub.Scalar_out", .dtypes = kNumbers, .function = sub_out<true>},
+    {.name = "aten::add.out", .dtypes = kAnyDType, .function = add_out<false>},
+    {.name = "aten::add.Scalar_out", .dtypes = kAnyDType, .function = add_out<true>},
+    {.name = "aten::sub.out", .dtypes = kNumbers | kComplex, .function = sub_out<false>},
+    {.name = "aten::sub.Scalar_out", .dtypes = kNumbers | kComplex, .function = sub_out<true>},
     {.name = "aten::rsub.Scalar_out", .dtypes = kNumbers, .function = rsub_scalar_out},
-    {.name = "aten::mul.out", .dtypes = kAllDTypes, .function = mul_out<false>},
-    {.name = "aten::mul.Scalar_out", .dtypes = kAllDTypes, .function = mul_out<true>},
+    {.name = "aten::mul.out", .dtypes = kAnyDType, .function = mul_out<false>},
+    {.name = "aten::mul.Scalar_out", .dtypes = kAnyDType, .function = mul_out<true>},
     {.name = "aten::maximum.out", .dtypes = kOrdered, .function = extremum_out<true>},
     {.name = "aten::minimum.out", .dtypes = kOrdered, .function = extremum_out<false>},
     {.name = "aten::atan2.out", .dtypes = kOrdered, .function = atan2_out},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "operators/complex_elementwise.h"
 #include "operators/elementwise.h"
 #include "operators/families/families.h"
 #include "operators/float_math.h"
@@ -61,6 +62,10 @@ Result<void> check_divisor(const Arguments& arguments, DType common) {
 
 Result<void> run_division(ExecuteContext& context, const Arguments& arguments, bool scalar, Division division,
                           std::size_t out) {
+  if (division == Division::kTrue && has_complex(arguments, 2)) {
+    using Complex = std::complex<double>;
+    return complex_binary(arguments, out, 1.0, [](Complex a, Complex b) { return a / b; });
+  }
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kOrdered));
   PTERUN_TRY(scalar ? call.add_scalar(1) : call.add_tensor(1, kOrdered));
@@ -106,8 +111,8 @@ constexpr Division kFmod = Division::kTruncateRemainder;
 constexpr Division kRemainder = Division::kFloorRemainder;
 
 const OperatorRow kRows[] = {
-    {.name = "aten::div.out", .dtypes = kOrdered, .function = division_out<false, Division::kTrue>},
-    {.name = "aten::div.Scalar_out", .dtypes = kOrdered, .function = division_out<true, Division::kTrue>},
+    {.name = "aten::div.out", .dtypes = kOrdered | kComplex, .function = division_out<false, Division::kTrue>},
+    {.name = "aten::div.Scalar_out", .dtypes = kOrdered | kComplex, .function = division_out<true, Division::kTrue>},
     {.name = "aten::div.out_mode", .dtypes = kOrderedNumbers, .function = division_mode_out<false>},
     {.name = "aten::div.Scalar_mode_out", .dtypes = kOrderedNumbers, .function = division_mode_out<true>},
     {.name = "aten::floor_divide.out", .dtypes = kOrderedNumbers, .function = division_out<false, Division::kFloor>},

@@ -44,8 +44,11 @@ Result<void> et_view(ExecuteContext&, const Arguments& arguments) {
     return fail(arguments.error(ErrorCode::kInvalidArgument,
                                 "a view of " + self->describe() + " cannot be " + out->describe()));
   }
-  PTERUN_TRY(resize_output(arguments, *out, shape));
+  if (auto resized = out->resize(shape); !resized) {
+    return fail(arguments.error(resized.error().code, resized.error().message));
+  }
   out->set_data(self->mutable_raw_data());
+  if (self->is_constant()) out->mark_constant();  // so that nothing writes to the file's mapping through the view
   return {};
 }
 
@@ -54,7 +57,8 @@ Result<void> et_copy_index(ExecuteContext&, const Arguments& arguments) {
   PTERUN_ASSIGN(Tensor * to, arguments.tensor(0));
   PTERUN_ASSIGN(const Tensor* from, arguments.tensor(1));
   PTERUN_ASSIGN(const std::int64_t index, arguments.integer(2));
-  if (to->dtype() != from->dtype() || to->rank() != from->rank() + 1 || index < 0 || index == INT64_MAX) {
+  if (to->is_constant() || to->dtype() != from->dtype() || to->rank() != from->rank() + 1 || index < 0 ||
+      index == INT64_MAX) {
     return fail(arguments.error(ErrorCode::kInvalidArgument, from->describe() + " does not go to index " +
                                                                  std::to_string(index) + " of " + to->describe()));
   }

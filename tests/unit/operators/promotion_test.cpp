@@ -44,6 +44,20 @@ TEST_CASE("a number changes the result only by its category, to the default dtyp
   CHECK(with_bool.result() == DType::kInt64);
 }
 
+TEST_CASE("complex is the highest category and keeps the width of the floats it meets") {
+  CHECK(promote(DType::kComplex64, DType::kFloat64) == DType::kComplex128);
+  CHECK(promote(DType::kInt64, DType::kComplex64) == DType::kComplex64);
+  Promotion with_float;
+  with_float.add(tensor(DType::kFloat32, {2}));
+  with_float.add(tensor(DType::kComplex128, {}));
+  CHECK(with_float.result() == DType::kComplex64);
+  Promotion with_integer;
+  with_integer.add(tensor(DType::kInt64, {2}));
+  with_integer.add(tensor(DType::kComplex128, {}));
+  CHECK(with_integer.result() == DType::kComplex128);
+  CHECK_FALSE(can_cast(DType::kComplex64, DType::kFloat64));
+}
+
 TEST_CASE("results may be written to a wider category only") {
   CHECK(can_cast(DType::kFloat64, DType::kFloat16));
   CHECK(can_cast(DType::kInt64, DType::kInt8));
