@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "backends/xnnpack/weight_keys.h"
+#include "backends/xnnpack/work_estimate.h"
 #include "backends/xnnpack_payload/shape_inference.h"
 #include "xnnpack/library.h"
 
@@ -78,36 +79,6 @@ std::vector<bool> find_indices(const PayloadGraph& graph) {
   return is_index;
 }
 
-// Multiplications and element moves of one call, roughly: what decides whether threads are worth waking.
-double estimated_work(const PayloadGraph& graph, const std::vector<Shape>& shapes) {
-  double work = 0;
-  for (const Node& node : graph.nodes) {
-    const auto elements = static_cast<double>(shapes[node.outputs[0]].numel());
-    double each = 1;
-    switch (node.kind) {
-      case NodeKind::kFullyConnected:
-      case NodeKind::kBatchMatrixMultiply: {
-        const Shape& input = shapes[node.inputs[0]];
-        if (input.rank() > 0) each = static_cast<double>(input[input.rank() - 1]);
-        break;
-      }
-      case NodeKind::kConv2d:
-      case NodeKind::kDepthwiseConv2d:
-      case NodeKind::kConvTranspose2d: {
-        const auto& p = std::get<xnnpack_payload::ConvolutionParams>(node.params);
-        each = static_cast<double>(p.kernel_height) * p.kernel_width * p.group_input_channels;
-        break;
-      }
-      default: break;
-    }
-    work += elements * each;
-  }
-  return work;
-}
-
-// Below this, waking threads costs more than they save (decision: docs/performance.md).
-constexpr double kWorkWorthThreads = 200'000;
-
 void widen_in_place(Tensor& tensor) {
   const auto* from = static_cast<const std::byte*>(tensor.raw_data());
   auto* to = tensor.mutable_data<std::int64_t>();
@@ -146,8 +117,7 @@ Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::In
   delegate->expose_unread_results();
   PTERUN_TRY(delegate->constants_.prepare(delegate->graph_));
 
-  const bool worth_threads = estimated_work(delegate->graph_, delegate->declared_) >= kWorkWorthThreads;
-  delegate->pool_ = worth_threads ? context.threads->handle() : nullptr;
+  delegate->threads_ = context.threads;
 
   const ConstantStore& constants = delegate->constants_;
   PTERUN_TRY(delegate->make_runtime(delegate->declared_, [&](const void* constant) {
@@ -207,6 +177,7 @@ bool XnnpackDelegate::is_declared(const std::vector<Shape>& shapes) const {
 
 Result<void> XnnpackDelegate::make_runtime(const std::vector<Shape>& shapes,
                                            const std::function<void(const void*)>& release_constant) {
+  pool_ = choose_pool(shapes);
   NodePlan plan = plan_nodes(graph_, shapes, is_declared(shapes));
   PTERUN_ASSIGN(const Subgraph subgraph, SubgraphBuilder(graph_, constants_, plan).build());
   if (weights_.is_empty()) {
@@ -299,7 +270,12 @@ Result<bool> XnnpackDelegate::inputs_changed_shape(std::span<pterun::Value* cons
   return changed;
 }
 
+pthreadpool* XnnpackDelegate::choose_pool(const std::vector<Shape>& shapes) const {
+  return threads_->handle() != nullptr && is_worth_threads(graph_, shapes) ? threads_->handle() : nullptr;
+}
+
 bool XnnpackDelegate::needs_other_runtime(const std::vector<Shape>& shapes) const {
+  if (choose_pool(shapes) != pool_) return true;
   if (plan_.is_specialised) return !is_declared(shapes);
   for (const Node& node : plan_.nodes) {
     if (node.kind != NodeKind::kStaticSlice) continue;

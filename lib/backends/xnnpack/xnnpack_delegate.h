@@ -70,6 +70,7 @@ class XnnpackDelegate final : public backend::Delegate {
   Result<void> check_output_shapes() const;
   // Whether the runtime was made for shapes that do not allow these.
   bool needs_other_runtime(const std::vector<Shape>& shapes) const;
+  pthreadpool* choose_pool(const std::vector<Shape>& shapes) const;
   const Shape& inner_shape(ValueIndex index) const;
   void convert_inputs(std::span<pterun::Value* const> args) const;
   void convert_outputs(std::span<pterun::Value* const> args) const;
@@ -79,7 +80,8 @@ class XnnpackDelegate final : public backend::Delegate {
   ConstantStore constants_;
   PackedWeights weights_;  // before runtime_, whose operators point to it
   std::shared_ptr<Workspace> workspace_;
-  pthreadpool* pool_ = nullptr;
+  ThreadPool* threads_ = nullptr;
+  pthreadpool* pool_ = nullptr;  // what the runtime was made with: null where threads do not pay
   Runtime runtime_;
   NodePlan plan_;
   std::vector<Shape> declared_;   // the values' shapes by the payload: static shapes or bounds

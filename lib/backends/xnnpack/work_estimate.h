@@ -1,0 +1,17 @@
+// A rough guess of how long a graph runs on one thread: enough to decide whether waking others pays.
+#pragma once
+
+#include <vector>
+
+#include "backends/xnnpack_payload/graph.h"
+
+namespace pterun::backends::xnn {
+
+// Nanoseconds, for values of these shapes, on a processor with 512-bit vectors. Right within a factor of three.
+double estimate_ns(const xnnpack_payload::PayloadGraph& graph, const std::vector<Shape>& shapes);
+
+// Whether a thread pool makes the graph faster: each node wakes and awaits the threads once, which costs about a
+// microsecond, or a time slice where the machine is busy.
+bool is_worth_threads(const xnnpack_payload::PayloadGraph& graph, const std::vector<Shape>& shapes);
+
+}  // namespace pterun::backends::xnn
