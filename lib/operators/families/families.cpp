@@ -44,6 +44,8 @@ OperatorRegistry make_operator_registry() {
       sorting_family(),
       unary_family(),
       upsample_family(),
+      sorting_family(),
+      unary_family(),
       variance_family(),
   };
   // clang-format on

@@ -14,9 +14,10 @@
 namespace pterun::operators {
 namespace {
 
-// int64 indices in row-major order, each in [0, size).
+// int64 indices in row-major order, each in [0, size); null when there are none.
 Result<const std::int64_t*> checked_indices(ExecuteContext& context, const Arguments& arguments, const Tensor& index,
                                             std::size_t dim, std::int64_t size) {
+  if (index.numel() == 0) return nullptr;  // of any dtype
   if (index.dtype() != DType::kInt64 && index.dtype() != DType::kInt32) {
     return fail(arguments.error(ErrorCode::kInvalidArgument,
                                 "indices have to be int64 or int32, not " + std::string(dtype_name(index.dtype()))));

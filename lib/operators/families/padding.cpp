@@ -172,11 +172,13 @@ Result<PadPlan> make_pad_plan(ExecuteContext& context, const Tensor& input, cons
 
 Result<void> check_border(const Arguments& arguments, const Tensor& input, const Margins& margins, std::size_t dims,
                           const Shape& shape, Border border) {
-  for (std::size_t i = input.rank() - dims; i < input.rank(); ++i) {
+  const std::size_t first = input.rank() - dims;
+  const bool something_left = std::any_of(shape.begin() + first, shape.end(), [](std::int64_t n) { return n > 0; });
+  for (std::size_t i = first; i < input.rank(); ++i) {
     const std::int64_t size = input.size(i);
     const auto [least, most] = std::minmax(margins.before[i], margins.after[i]);
     const bool reflects = most < size && least >= -size;
-    if (shape[i] > 0 && size > 0 && (border == Border::kReplicate || reflects)) continue;
+    if (something_left && size > 0 && (border == Border::kReplicate || reflects)) continue;
     return fail(arguments.error(ErrorCode::kInvalidArgument, "padding of " + std::to_string(margins.before[i]) +
                                                                  " and " + std::to_string(margins.after[i]) +
                                                                  " does not fit dimension " + std::to_string(i) +

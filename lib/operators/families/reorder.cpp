@@ -74,9 +74,9 @@ Result<void> roll(ExecuteContext& context, const Arguments& arguments) {
                                     " dimensions; as many of one as of the other are needed"));
   }
   Shape shifts = Shape::filled(input->rank(), 0);
-  for (std::size_t i = 0; i < dims.rank(); ++i) {
+  for (std::size_t i = 0; i < dims.rank() && input->numel() > 0; ++i) {
+    if (input->rank() == 0) return fail(arguments.error(ErrorCode::kInvalidArgument, "a number has no dimension"));
     PTERUN_ASSIGN(const std::size_t dim, wrap_dim(arguments, dims[i], input->rank()));
-    if (input->numel() == 0 || input->rank() == 0) continue;
     const std::int64_t size = input->size(dim);
     shifts[dim] = (shifts[dim] + wrap_shift(given_shifts[i], size)) % size;
   }

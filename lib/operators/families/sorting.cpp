@@ -83,19 +83,34 @@ void radix_sort(Packed* entries, Packed* spare, std::size_t count) {
   if (from != entries) std::copy_n(from, count, entries);
 }
 
-void sort_first(Packed* entries, Packed* spare, std::size_t count, std::size_t first) {
-  if (first < count) {
-    std::nth_element(entries, entries + first, entries + count);
-    std::sort(entries, entries + first);
-  } else if (count < 128) {
+void sort_all(Packed* entries, Packed* spare, std::size_t count) {
+  if (count < 128)
     std::sort(entries, entries + count);
-  } else {
+  else
     radix_sort(entries, spare, count);
-  }
 }
-void sort_first(Pair* entries, Pair*, std::size_t count, std::size_t first) {
-  if (first < count) std::nth_element(entries, entries + first, entries + count);
-  std::sort(entries, entries + first);
+void sort_all(Pair* entries, Pair*, std::size_t count) {
+  std::sort(entries, entries + count);
+}
+
+bool key_less(Packed a, Packed b) {
+  return a >> 32 < b >> 32;
+}
+bool key_less(const Pair& a, const Pair& b) {
+  return a.key < b.key;
+}
+
+// Brings the first `kept` entries to the front, in order. Which of equal elements are kept, and in which order, is
+// not defined; these are the standard library's algorithms in the way that eager uses them, so that they agree.
+template <typename Entry>
+void select_first(Entry* entries, std::size_t count, std::size_t kept) {
+  const auto less = [](const Entry& a, const Entry& b) { return key_less(a, b); };
+  if (kept * 64 <= count) {
+    std::partial_sort(entries, entries + kept, entries + count, less);
+  } else {
+    std::nth_element(entries, entries + kept - 1, entries + count, less);
+    std::sort(entries, entries + kept - 1, less);
+  }
 }
 
 // Where lines are read and the first `kept` of each in order are written.
@@ -105,6 +120,7 @@ struct Lines {
   Along from;
   std::int64_t kept = 0;
   bool descending = false;
+  bool whole = true;            // a stable sort; else only the first ones matter
   std::byte* values = nullptr;  // [outer, kept, inner], as `in`
   std::int64_t* indices = nullptr;
 };
@@ -118,7 +134,10 @@ void sort_line(const Lines& lines, std::int64_t line, T* row, Entry* entries, En
   load_as<T>(lines.dtype, from, inner, row, count);
   for (std::size_t i = 0; i < count; ++i)
     entries[i] = make_entry(row[i], i, lines.descending, entries);
-  sort_first(entries, spare, count, static_cast<std::size_t>(lines.kept));
+  if (lines.whole)
+    sort_all(entries, spare, count);
+  else
+    select_first(entries, count, static_cast<std::size_t>(lines.kept));
   Along to = lines.from;
   to.count = lines.kept;
   const std::int64_t start = to.start_of(line);
@@ -152,15 +171,16 @@ Result<void> sort_lines(ExecuteContext& context, const Lines& lines) {
   return {};
 }
 
-// Sorts along `dim` and keeps the first `kept` of each line; outputs have their shape already.
+// Sorts along `dim`, or keeps the first `kept` of each line; outputs have their shape already.
 Result<void> sort_along(ExecuteContext& context, const Arguments& arguments, const Tensor& input, std::size_t dim,
-                        std::int64_t kept, bool descending, Tensor& values, Tensor& indices) {
+                        std::int64_t kept, bool whole, bool descending, Tensor& values, Tensor& indices) {
   if (values.numel() == 0) return {};
   Lines lines;
   lines.from = Along(input.shape(), dim);
   lines.dtype = input.dtype();
   lines.kept = kept;
   lines.descending = descending;
+  lines.whole = whole;
   if (lines.from.count > std::int64_t{0xFFFFFFFF}) {
     return fail(arguments.error(ErrorCode::kNotSupported, "more than 2^32 elements in a line"));
   }
@@ -207,7 +227,7 @@ Result<void> sort_with(ExecuteContext& context, const Arguments& arguments, std:
   PTERUN_ASSIGN(const std::size_t dim, wrap_dim(arguments, given, input->rank()));
   const std::int64_t count = input->rank() == 0 ? 1 : input->size(dim);
   PTERUN_TRY(prepare_outputs(arguments, *input, dim, count, *values, *indices));
-  return sort_along(context, arguments, *input, dim, count, descending, *values, *indices);
+  return sort_along(context, arguments, *input, dim, count, true, descending, *values, *indices);
 }
 
 Result<void> sort(ExecuteContext& context, const Arguments& arguments) {
@@ -231,8 +251,9 @@ Result<void> topk(ExecuteContext& context, const Arguments& arguments) {
                                 "cannot take " + std::to_string(kept) + " of " + std::to_string(count) + " elements"));
   }
   PTERUN_TRY(prepare_outputs(arguments, *input, dim, kept, *values, *indices));
+  const std::int64_t found = input->rank() == 0 ? 1 : kept;  // a number is its own result even for k = 0
   // Whether or not `sorted` is asked for, they come sorted.
-  return sort_along(context, arguments, *input, dim, kept, largest, *values, *indices);
+  return sort_along(context, arguments, *input, dim, found, false, largest, *values, *indices);
 }
 
 // The number of boundaries below x (right: not above x). NaN lies behind all of them.
@@ -251,24 +272,31 @@ std::int64_t bucket_of(T x, const T* boundaries, std::int64_t count, bool right)
   return low;
 }
 
-// Values of dtype `common`, row-major, `count` of them, to buckets.
+// Buckets of `count` row-major values of dtype `common`, to which the boundaries are converted as well.
 Result<void> bucketize_values(ExecuteContext& context, const std::byte* values, std::size_t count,
                               const Tensor& boundaries, DType common, bool right, Tensor& output) {
-  return visit_compute(common, [&]<typename T>() -> Result<void> {
-    const DType compute = kDTypeOf<T>;
-    PTERUN_ASSIGN(const std::byte* edges, row_major_elements_as(context, boundaries, compute));
-    PTERUN_ASSIGN(RowMajorOutput target, RowMajorOutput::open(context, output));
-    const T* x = reinterpret_cast<const T*>(values);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t bucket = bucket_of(x[i], reinterpret_cast<const T*>(edges), boundaries.numel(), right);
-      if (output.dtype() == DType::kInt64)
-        reinterpret_cast<std::int64_t*>(target.data())[i] = bucket;
-      else
-        reinterpret_cast<std::int32_t*>(target.data())[i] = static_cast<std::int32_t>(bucket);
+  const auto edge_count = static_cast<std::size_t>(boundaries.numel());
+  PTERUN_ASSIGN(const std::byte* edge_elements, row_major_elements_as(context, boundaries, common));
+  PTERUN_ASSIGN(std::byte * edge_memory, context.scratch->allocate(edge_count * 8));
+  PTERUN_ASSIGN(RowMajorOutput target, RowMajorOutput::open(context, output));
+  visit_compute(common, [&]<typename T>() {
+    T* const edges = reinterpret_cast<T*>(edge_memory);
+    load_as<T>(common, edge_elements, 1, edges, edge_count);
+    std::array<T, kBlock> x;
+    for (std::size_t start = 0; start < count; start += kBlock) {
+      const std::size_t block = std::min(kBlock, count - start);
+      load_as<T>(common, values + start * dtype_size(common), 1, x.data(), block);
+      for (std::size_t i = 0; i < block; ++i) {
+        const std::int64_t bucket = bucket_of(x[i], edges, boundaries.numel(), right);
+        if (output.dtype() == DType::kInt64)
+          reinterpret_cast<std::int64_t*>(target.data())[start + i] = bucket;
+        else
+          reinterpret_cast<std::int32_t*>(target.data())[start + i] = static_cast<std::int32_t>(bucket);
+      }
     }
-    target.finish(context);
-    return {};
   });
+  target.finish(context);
+  return {};
 }
 
 Result<void> check_bucketize(const Arguments& arguments, const Tensor& boundaries, bool narrow, const Tensor& output) {
@@ -292,9 +320,11 @@ Result<void> bucketize(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_TRY(check_dtype(arguments, 0, *input, kAllDTypes));
   PTERUN_TRY(check_bucketize(arguments, *boundaries, narrow, *output));
   PTERUN_TRY(resize_output(arguments, *output, input->shape()));
-  const DType common = promote(input->dtype(), boundaries->dtype());
-  const DType compute = visit_compute(common, []<typename T>() { return kDTypeOf<T>; });
-  PTERUN_ASSIGN(const std::byte* values, row_major_elements_as(context, *input, compute));
+  Promotion promotion;
+  promotion.add(*boundaries);
+  promotion.add(*input);
+  const DType common = promotion.result();
+  PTERUN_ASSIGN(const std::byte* values, row_major_elements_as(context, *input, common));
   return bucketize_values(context, values, static_cast<std::size_t>(input->numel()), *boundaries, common, right,
                           *output);
 }
@@ -311,11 +341,12 @@ Result<void> bucketize_number(ExecuteContext& context, const Arguments& argument
   promotion.add(*boundaries);
   promotion.add(number);
   const DType common = promotion.result();
-  return visit_compute(common, [&]<typename T>() {
-    const T value = scalar_as<T>(number);
-    return bucketize_values(context, reinterpret_cast<const std::byte*>(&value), 1, *boundaries, common, right,
-                            *output);
-  });
+  alignas(8) std::array<std::byte, 8> value;
+  if (number.is_double())
+    store_one<double>(common, number.to_double(), value.data());
+  else
+    store_one<std::int64_t>(common, number.to_int(), value.data());
+  return bucketize_values(context, value.data(), 1, *boundaries, common, right, *output);
 }
 
 constexpr OperatorRow kRows[] = {

@@ -65,6 +65,19 @@ TEST_CASE("gather takes an index for each element") {
       [](const Index&) { return Index{}; });
 }
 
+TEST_CASE("an index tensor without elements may have any dtype") {
+  HostTensor self = make_tensor(DType::kFloat32, {5}, counting({5}));
+  HostTensor index = make_tensor(DType::kUInt8, {0}, {});
+  HostTensor output = make_output(DType::kFloat32, {0});
+  REQUIRE_RESULT(
+      OperatorCall("aten::gather.out").tensor(self).integer(0).tensor(index).boolean(false).tensor(output).run());
+  HostTensor wrong = make_tensor(DType::kUInt8, {1}, {0});
+  HostTensor one = make_output(DType::kFloat32, {1});
+  OperatorCall call("aten::gather.out");
+  call.tensor(self).integer(0).tensor(wrong).boolean(false).tensor(one);
+  CHECK_THAT(error_of(call), ContainsSubstring("int64 or int32, not uint8"));
+}
+
 TEST_CASE("gather refuses shapes and indices that do not fit") {
   HostTensor self = make_tensor(DType::kFloat32, {3, 2}, counting({3, 2}));
   HostTensor output = make_output(DType::kFloat32, {1, 3});

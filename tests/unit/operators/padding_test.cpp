@@ -88,6 +88,9 @@ TEST_CASE("reflection and replication continue the image at its edges") {
       "aten::replication_pad3d.out", DType::kFloat32, {1, 2, 2, 3, 4}, {1, 2, 4, 4, 5},
       [](OperatorCall& c) { c.integers({1, 0, 0, 1, 1, 1}); },
       [](const Index& i) { return Index{i[0], i[1], clamped(i[2] - 1, 2), clamped(i[3], 3), clamped(i[4] - 1, 4)}; });
+  check_moves(
+      "aten::replication_pad2d.out", DType::kFloat32, {2, 3, 1}, {2, 4, 0},
+      [](OperatorCall& c) { c.integers({-1, 0, 1, 0}); }, [](const Index& i) { return i; });
 }
 
 TEST_CASE("border padding refuses ranks, lists and widths that do not fit") {

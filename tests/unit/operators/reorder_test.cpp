@@ -38,6 +38,11 @@ TEST_CASE("roll shifts dimensions, or all elements as one row without dims") {
   OperatorCall call("aten::roll.out");
   call.tensor(input).integers({1, 1}).integers({0}).tensor(output);
   CHECK_THAT(error_of(call), ContainsSubstring("2 shifts and 1 dimensions"));
+  HostTensor number = make_tensor(DType::kFloat32, {}, {1});
+  HostTensor one = make_output(DType::kFloat32, {});
+  OperatorCall rank("aten::roll.out");
+  rank.tensor(number).integers({1}).integers({0}).tensor(one);
+  CHECK_THAT(error_of(rank), ContainsSubstring("a number has no dimension"));
 }
 
 TEST_CASE("tril and triu zero the other side of a diagonal") {

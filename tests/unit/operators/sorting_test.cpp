@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include <catch2/catch_all.hpp>
 
@@ -48,13 +49,16 @@ std::vector<double> test_values(const Shape& shape, bool floating) {
   return values;
 }
 
+bool equal(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
 bool same(double a, double b) {
   return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
 }
 
 }  // namespace
 
-TEST_CASE("sort is stable with NaN last, topk keeps the first of it") {
+TEST_CASE("sort is stable with NaN last, topk keeps the first elements of that order") {
   struct Case {
     Shape shape;
     std::size_t dim;
@@ -88,11 +92,16 @@ TEST_CASE("sort is stable with NaN last, topk keeps the first of it") {
               if (index[c.dim] != 0) continue;
               const std::vector<double> line = line_of(c.shape, x, index, c.dim);
               const std::vector<std::size_t> wanted = stable_order(line, descending);
+              std::set<std::size_t> taken;
               for (; index[c.dim] < kept; ++index[c.dim]) {
                 const auto i = static_cast<std::size_t>(position_of(shape, index));
                 const std::size_t want = wanted[static_cast<std::size_t>(index[c.dim])];
-                all = all && got_indices[i] == static_cast<double>(want) && same(got[i], line[want]);
+                const auto chosen = static_cast<std::size_t>(got_indices[i]);
+                // Which of equal elements topk keeps is free.
+                all = all && (whole ? chosen == want : equal(line[chosen], line[want])) && same(got[i], line[chosen]);
+                taken.insert(chosen);
               }
+              all = all && taken.size() == static_cast<std::size_t>(kept);
             }
             CHECK(all);
           }
@@ -126,6 +135,17 @@ TEST_CASE("topk of a number, of nothing, and of too many") {
                      .tensor(number)
                      .integer(1)
                      .integer(-1)
+                     .boolean(true)
+                     .boolean(true)
+                     .tensor(value)
+                     .tensor(index)
+                     .run());
+  CHECK(values_of(value) == std::vector<double>{5});
+  // Eager copies a number even when none is asked for.
+  REQUIRE_RESULT(OperatorCall("aten::topk.values")
+                     .tensor(number)
+                     .integer(0)
+                     .integer(0)
                      .boolean(true)
                      .boolean(true)
                      .tensor(value)
@@ -179,6 +199,17 @@ TEST_CASE("bucketize counts boundaries below, or not above") {
                      .tensor(one)
                      .run());
   CHECK(values_of(one) == std::vector<double>{1});
+  // A number does not widen the boundaries' dtype: -3 is 253 among uint8.
+  HostTensor number = make_tensor(DType::kInt8, {}, {-3});
+  HostTensor bytes = make_tensor(DType::kUInt8, {2}, {1, 200});
+  REQUIRE_RESULT(OperatorCall("aten::bucketize.Tensor_out")
+                     .tensor(number)
+                     .tensor(bytes)
+                     .boolean(false)
+                     .boolean(false)
+                     .tensor(one)
+                     .run());
+  CHECK(values_of(one) == std::vector<double>{2});
   OperatorCall dtype("aten::bucketize.Tensor_out");
   dtype.tensor(input).tensor(edges).boolean(true).boolean(true).tensor(output);
   CHECK_THAT(error_of(dtype), ContainsSubstring("has to be int32, not int64"));
