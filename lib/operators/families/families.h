@@ -52,6 +52,13 @@ std::span<const OperatorRow> matmul_family();  // mm, bmm, addmm, linear
 std::span<const OperatorRow> upsample_family();
 std::span<const OperatorRow> grid_sampler_family();
 std::span<const OperatorRow> random_family();
+std::span<const OperatorRow> quantize_family();
+std::span<const OperatorRow> choose_qparams_family();
+std::span<const OperatorRow> quantized_embedding_family();
+std::span<const OperatorRow> mixed_matmul_family();
+std::span<const OperatorRow> fourier_family();
+std::span<const OperatorRow> llama_family();
+std::span<const OperatorRow> hadamard_family();
 std::span<const OperatorRow> softmax_family();        // _softmax, _log_softmax, glu
 std::span<const OperatorRow> normalization_family();  // layer norm, group norm
 

@@ -6,6 +6,7 @@
 
 #include "operators/checks.h"
 #include "operators/compute_operands.h"
+#include "operators/dims.h"
 #include "operators/families/families.h"
 #include "operators/gemm.h"
 #include "operators/output.h"
@@ -34,7 +35,7 @@ struct Product {
   }
 };
 
-constexpr DTypeSet kMatmulDTypes = kIntegers | kFloats;
+constexpr DTypeSet kMatmulDTypes = kIntegers | kFloats | DTypeSet{DType::kComplex64, DType::kComplex128};
 
 Result<Product> read_product(const Arguments& arguments, Form form) {
   Product product;
@@ -198,6 +199,53 @@ Result<void> multiply_blocked(ExecuteContext& context, Form form, const Product&
   return out.store(context);
 }
 
+// The real or imaginary parts of a complex matrix.
+MatrixView part_view(const MatrixView& view, int part) {
+  const DType dtype = complex_part(view.dtype);
+  const std::byte* data = static_cast<const std::byte*>(view.data) + static_cast<std::size_t>(part) * dtype_size(dtype);
+  return {data, dtype, 2 * view.row_stride, 2 * view.column_stride};
+}
+
+// (a + bi)(c + di) = (ac - bd) + (ad + bc)i, as four real products. The parts of out are arrays of T in `sums`.
+template <typename T>
+void multiply_parts(ThreadPool& threads, const GemmSize& size, const MatrixView& a, const MatrixView& b, T* sums) {
+  const std::int64_t count = size.rows * size.columns;
+  std::fill_n(sums, 2 * count, T{0});
+  gemm_accumulate<T>(threads, size, part_view(a, 1), part_view(b, 1), sums, size.columns);
+  for (std::int64_t i = 0; i < count; ++i)
+    sums[i] = -sums[i];
+  gemm_accumulate<T>(threads, size, part_view(a, 0), part_view(b, 0), sums, size.columns);
+  gemm_accumulate<T>(threads, size, part_view(a, 0), part_view(b, 1), sums + count, size.columns);
+  gemm_accumulate<T>(threads, size, part_view(a, 1), part_view(b, 0), sums + count, size.columns);
+}
+
+template <typename T>
+Result<void> multiply_complex(ExecuteContext& context, Form form, const Product& product) {
+  PTERUN_ASSIGN(RowMajorOutput out, RowMajorOutput::open(context, *product.out));
+  const GemmSize& size = product.size;
+  const std::int64_t count = size.rows * size.columns;
+  PTERUN_ASSIGN(std::byte * memory, context.scratch->allocate(static_cast<std::size_t>(2 * count) * sizeof(T)));
+  T* sums = reinterpret_cast<T*>(memory);
+  MatrixView a;
+  if (form == Form::kLinear) {
+    PTERUN_ASSIGN(const std::byte* rows, row_major_elements(context, *product.a));
+    a = {rows, product.a->dtype(), size.depth, 1};
+  }
+  for (std::int64_t item = 0; item < product.batch; ++item) {
+    if (form != Form::kLinear) a = matrix_view(*product.a, item);
+    MatrixView b = matrix_view(*product.b, item);
+    if (form == Form::kLinear) std::swap(b.row_stride, b.column_stride);
+    multiply_parts(*context.threads, size, a, b, sums);
+    T* pairs = reinterpret_cast<T*>(out.data()) + 2 * item * count;
+    for (std::int64_t i = 0; i < count; ++i) {
+      pairs[2 * i] = sums[i];
+      pairs[2 * i + 1] = sums[count + i];
+    }
+  }
+  out.finish(context);
+  return {};
+}
+
 class MatmulKernel final : public Kernel {
  public:
   explicit MatmulKernel(Form form) : form_(form) {}
@@ -312,6 +360,13 @@ Result<void> MatmulKernel::execute(ExecuteContext& context, const Arguments& arg
   PTERUN_TRY(measure(arguments, form_, product));
   PTERUN_TRY(resize_output(arguments, *product.out, product.out_shape));
   if (product.out->numel() == 0) return {};
+  if (is_complex(product.a->dtype())) {
+    if (product.addend != nullptr) {
+      return fail(arguments.error(ErrorCode::kNotSupported, "a complex product with an addend is not supported"));
+    }
+    return product.a->dtype() == DType::kComplex64 ? multiply_complex<float>(context, form_, product)
+                                                   : multiply_complex<double>(context, form_, product);
+  }
   // XNNPACK's dynamic product packs the whole second matrix first, which does not pay for few rows.
   constexpr std::int64_t kFewRows = 6;
   if (product.a->dtype() == DType::kFloat32 && product.size.depth > 0) {
