@@ -1,6 +1,6 @@
-// exp, log, tanh, sigmoid and erf of float without branches and calls, so that loops over them vectorise; double goes
-// to libm. Polynomials are least-maximum fits made for this file (iterated weighted least squares on Chebyshev nodes).
-// tests/unit/operators/vector_math_test.cpp measures the errors stated here against double.
+// exp, expm1, log, tanh, sigmoid and erf of float without branches and calls, so that loops over them vectorise; double
+// goes to libm. Polynomials are least-maximum fits made for this file (iterated weighted least squares on Chebyshev
+// nodes). tests/unit/operators/vector_math_test.cpp measures the errors stated here against double.
 #pragma once
 
 #include <bit>
@@ -43,6 +43,25 @@ template <typename... Rest>
 }
 inline double vector_exp(double x) {
   return std::exp(x);
+}
+
+// e^x - 1 without cancellation near 0: 2^n (e^r - 1) + (2^n - 1), at half the scale so that n may be 128. At most 2
+// ulp.
+[[gnu::always_inline]] inline float vector_expm1(float x) {
+  const float low = x < -25.0f ? -25.0f : x;
+  const float clamped = low > 89.0f ? 89.0f : low;
+  constexpr float kRound = 0x1.8p23f;
+  const float shifted = clamped * 1.44269504f + kRound;
+  const float n = shifted - kRound;
+  const std::int32_t exponent = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kRound);
+  const float r = (clamped - n * 0.693145752f) - n * 1.42860677e-6f;
+  const float p = polynomial(r, 0.49999994f, 0.16666515f, 0.041668456f, 0.0083694188f, 0.0013813145f);
+  const float half_scale = power_of_two(exponent - 1);
+  const float value = 2.0f * (half_scale * (r + r * r * p) + (half_scale - 0.5f));
+  return x == 0.0f ? x : value;
+}
+inline double vector_expm1(double x) {
+  return std::expm1(x);
 }
 
 // x = m 2^e with m in [sqrt(1/2), sqrt(2)). At most 1.5 ulp; subnormals included; log(0) = -inf, below: NaN.

@@ -23,7 +23,10 @@ Result<void> elu_out(ExecuteContext& context, const Arguments& arguments) {
     const T negative = static_cast<T>(alpha * scale);
     const T positive = static_cast<T>(scale);
     const T inner = static_cast<T>(input_scale);
-    call.map<T(T)>(dtype, [=](T x) { return x < 0 ? std::expm1(x * inner) * negative : x * positive; });
+    call.map_heavy<T(T)>(dtype, [=](T x) {
+      const T bent = vector_expm1(x * inner) * negative;
+      return x < 0 ? bent : x * positive;
+    });
   });
   return {};
 }

@@ -43,6 +43,15 @@ TEST_CASE("exp is within 1.5 ulp, down to subnormal results") {
   CHECK(vector_exp(0.0f) == 1.0f);
 }
 
+TEST_CASE("expm1 is within 2 ulp, near zero too") {
+  const auto exact = [](double x) { return std::expm1(x); };
+  CHECK(largest_error([](float x) { return vector_expm1(x); }, exact, -kInfinity, 88.7f) <= 2.0);
+  CHECK(vector_expm1(kInfinity) == kInfinity);
+  CHECK(vector_expm1(-kInfinity) == -1.0f);
+  CHECK(std::signbit(vector_expm1(-0.0f)));
+  CHECK(std::isnan(vector_expm1(kNaN)));
+}
+
 TEST_CASE("log is within 1.5 ulp, from subnormals up") {
   const auto exact = [](double x) { return std::log(x); };
   CHECK(largest_error([](float x) { return vector_log(x); }, exact, 1e-45f, kInfinity) <= 1.5);
