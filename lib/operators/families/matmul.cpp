@@ -387,7 +387,7 @@ Result<std::unique_ptr<Kernel>> prepare_matmul(PrepareContext& context, const Ar
 constexpr OperatorRow kRows[] = {
     {"aten::mm.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kMm>},
     {"aten::bmm.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kBmm>},
-    {"aten::addmm.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kAddmm>},
+    {"aten::addmm.out", kIntegers | kFloats, nullptr, prepare_matmul<Form::kAddmm>},
     {"aten::linear.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kLinear>},
 };
 
