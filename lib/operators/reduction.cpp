@@ -58,7 +58,7 @@ struct Loops {
 class Odometer {
  public:
   Odometer(const Loops& loops, std::int64_t position) : loops_(loops) {
-    for (std::size_t i = loops.rank; i-- > 0;) {
+    for (std::size_t i = loops.rank; i-- > 0 && position > 0;) {  // at 0 a loop may be empty
       index_[i] = position % loops.dims[i].count;
       position /= loops.dims[i].count;
       in += index_[i] * loops.dims[i].in_step;

@@ -119,6 +119,13 @@ TEST_CASE("empty reductions give the neutral element, means of nothing NaN") {
   check_close(values_of(output), {kNan, kNan, kNan}, 0);
 }
 
+TEST_CASE("an empty dimension among several reduced ones is no division by zero") {
+  HostTensor input = make_tensor(DType::kInt8, {1, 0, 3, 5}, {});
+  HostTensor output = make_output(DType::kBool, {1, 1, 3, 1});
+  REQUIRE_RESULT(OperatorCall("aten::any.dims_out").tensor(input).integers({1, 3}).boolean(true).tensor(output).run());
+  CHECK(values_of(output) == std::vector<double>{0, 0, 0});
+}
+
 TEST_CASE("products multiply in the result's dtype") {
   for (const ReductionCase& c : reduction_cases()) {
     if ((c.dims & (c.dims - 1)) != 0) continue;
