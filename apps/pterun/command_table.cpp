@@ -12,6 +12,10 @@ std::vector<config::FlagSpec> run_flags() {
   return config::plan_flags(config::Command::kRun);
 }
 
+std::vector<config::FlagSpec> bench_flags() {
+  return config::plan_flags(config::Command::kBench);
+}
+
 // The flags of list and get: no options are applied there.
 std::vector<config::FlagSpec> options_flags(config::FlagSpec argument) {
   std::vector<config::FlagSpec> flags = {argument};
@@ -56,6 +60,13 @@ std::span<const Command> commands() {
           "  pterun run model.pte --load-option XnnpackBackend.workspace_sharing_mode=per_model\n"
           "  pterun run model.pte --method encode,decode --threads 2 --iterations 100 --warmup 10",
           &run_flags, &run_command},
+      Command{"bench", "Measure latency and memory, and compare configurations",
+              "Load, first execution and steady state are kept apart. A percentile that the sample cannot support is\n"
+              "null, with the number of runs that it needs. Exit codes as for run, and 7 when a gate failed.",
+              "  pterun bench model.pte\n"
+              "  pterun bench model.pte --until-ci 1% --max-time 30 --json report.json\n"
+              "  pterun bench model.pte --profile --threads 2",
+              &bench_flags, &bench_command},
       Command{
           "inspect", "Show what a program holds, what it needs and what of that is missing here",
           "Nothing is loaded or executed. Exit code 0 also when operators or backends are missing; 3 for a file that\n"

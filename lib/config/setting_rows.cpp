@@ -149,7 +149,7 @@ constexpr SettingRow kRows[] = {
     {value_flag("--html", "FILE", "write the report as one self-contained page", kFile), "/output/html", Kind::kPath,
      kLater},
     {value_flag("--save-outputs", "FILE|DIR/", "write the outputs to FILE.npz, FILE.safetensors or a folder", kFile),
-     "/output/save_outputs", Kind::kPath, kRun},
+     "/output/save_outputs", Kind::kPath, kWork},
     {choice_flag("--print", "none|stats|head|all", "how much of the outputs to print"), "/output/print", Kind::kChoice,
      kRun, 0, 0, "\"stats\""},
     {switch_flag("--progress", "show progress also when stderr is no terminal"), "", Kind::kSwitch, kWork},

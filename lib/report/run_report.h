@@ -16,6 +16,7 @@
 #include "compare/comparison.h"
 #include "options/option_table.h"
 #include "options/option_value.h"
+#include "report/bench_report.h"
 #include "report/inspect_report.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -197,6 +198,7 @@ struct RunReport {
   std::map<std::string, std::int64_t> memory;  // "peak_rss_bytes", "planned_bytes", …
   std::vector<Warning> warnings;
   std::optional<InspectReport> inspect;  // of `pterun inspect`
+  std::optional<BenchReport> bench;      // of `pterun bench`
 };
 
 }  // namespace pterun::report

@@ -7,7 +7,7 @@ import unittest
 
 from driver import Case, run
 
-COMMANDS = ("run", "inspect", "options list", "options get", "options check", "completion")
+COMMANDS = ("run", "bench", "inspect", "options list", "options get", "options check", "completion")
 
 
 def flags_of(command):

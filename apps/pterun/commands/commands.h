@@ -6,6 +6,7 @@
 namespace pterun::app {
 
 Result<int> run_command(Invocation& invocation);
+Result<int> bench_command(Invocation& invocation);
 Result<int> inspect_command(Invocation& invocation);
 std::vector<config::FlagSpec> inspect_flags();
 Result<int> completion_command(Invocation& invocation);

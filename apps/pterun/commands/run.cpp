@@ -1,7 +1,4 @@
 // pterun run: load, set inputs, execute, report, compare.
-#include <cstdlib>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "pterun/commands/commands.h"
@@ -10,28 +7,10 @@
 #include "pterun/session/print_plan.h"
 #include "pterun/session/run_session.h"
 #include "pterun/session/save_outputs.h"
+#include "pterun/session/terminal.h"
 #include "report/formats/text.h"
 
 namespace pterun::app {
-namespace {
-
-report::TextStyle text_style(const config::OutputPlan& plan) {
-  const char* no_color = std::getenv("NO_COLOR");
-  report::TextStyle style;
-  style.color = ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
-  style.verbosity = *plan.verbosity;
-  return style;
-}
-
-void print_warnings(const report::RunReport& report, int verbosity) {
-  if (verbosity < 0) return;
-  for (const Warning& warning : report.warnings) {
-    fmt::print(stderr, "warning[{}]: {}{}{}\n", warning.code, warning.message, warning.hint.empty() ? "" : "; ",
-               warning.hint);
-  }
-}
-
-}  // namespace
 
 Result<int> run_command(Invocation& invocation) {
   PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kRun));

@@ -59,7 +59,8 @@ Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size
 
 }  // namespace
 
-RunSession::RunSession(const config::Plan& plan, bool hash_files) : plan_(plan), hash_files_(hash_files) {}
+RunSession::RunSession(const config::Plan& plan, bool hash_files, Execution execution)
+    : plan_(plan), hash_files_(hash_files), execution_(std::move(execution)) {}
 RunSession::~RunSession() = default;
 
 void RunSession::run(report::RunReport& report) {
@@ -93,7 +94,11 @@ Result<void> RunSession::run_all(report::RunReport& report) {
   PTERUN_TRY(load(report));
   PTERUN_TRY(prepare_steps());
   PTERUN_TRY(prepare_sources());
-  return execute(report);
+  return execution_ ? execution_(*this, report) : execute(report);
+}
+
+Result<StepInputs> RunSession::inputs_with_seed(const PreparedStep& step, std::uint64_t seed) const {
+  return resolve_inputs(*step.plan, *step.method, bundle_.get(), static_cast<std::size_t>(*plan_.bundled_case), seed);
 }
 
 Result<void> RunSession::load(report::RunReport& report) {

@@ -1,6 +1,7 @@
 // `pterun run` from plan to report: options, loading, inputs, executions, outputs, comparison.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +29,11 @@ struct PreparedStep {
 
 class RunSession {
  public:
-  RunSession(const config::Plan& plan, bool hash_files);
+  // What happens between loading and the report; `pterun bench` measures there.
+  using Execution = std::function<Result<void>(RunSession& session, report::RunReport& report)>;
+
+  // `execution` empty: the plan's warm-up and iterations.
+  RunSession(const config::Plan& plan, bool hash_files, Execution execution = {});
   ~RunSession();
 
   // Does everything; what was found out before an error is in the report as well. The verdict is in `status`,
@@ -38,6 +43,14 @@ class RunSession {
   // Tensor outputs by step, for --save-outputs; valid after run().
   const std::vector<PreparedStep>& steps() const { return steps_; }
 
+  // For an Execution: all steps once from their inputs, keeping, reporting and comparing the outputs. Sets
+  // timing.first_ns when it is the first execution.
+  Result<void> keep_outputs(report::RunReport& report);
+  // The inputs of a step with another seed. Errors: see resolve_inputs.
+  Result<StepInputs> inputs_with_seed(const PreparedStep& step, std::uint64_t seed) const;
+  const runtime::LoadedProgram& program() const { return *program_; }
+  LogSink& log() { return log_; }
+
  private:
   Result<void> run_all(report::RunReport& report);
   Result<void> load(report::RunReport& report);
@@ -45,7 +58,6 @@ class RunSession {
   Result<void> prepare_sources();
   Result<void> execute_once();
   Result<void> execute(report::RunReport& report);
-  Result<void> keep_outputs(report::RunReport& report);
   Result<void> compare_step(std::size_t index, const reference::Expected& expected, report::RunReport& report);
   Result<void> count_correct(std::size_t index, report::RunReport& report) const;
   Result<void> judge(report::RunReport& report) const;
@@ -54,6 +66,7 @@ class RunSession {
 
   const config::Plan& plan_;
   bool hash_files_;
+  Execution execution_;
   CollectingLog log_;
   backend::BackendRegistry backends_;
   operators::OperatorRegistry operators_;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/formats/bench.h"
 #include "report/formats/inspect.h"
 
 namespace pterun::report {
@@ -291,6 +292,7 @@ std::string to_json(const RunReport& report) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}, {"hint", warning.hint}});
   }
   if (report.inspect) document["inspect"] = inspect_json(*report.inspect);
+  if (report.bench) document["bench"] = bench_json(*report.bench);
   // Bytes that are not UTF-8 (file names) become U+FFFD instead of an exception.
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "report/formats/bench.h"
+
 namespace pterun::report {
 namespace {
 
@@ -226,7 +228,7 @@ std::string result_line(const RunReport& report, const TextStyle& style) {
   switch (report.status) {
     case Status::kPass:
       return paint(style, "32", "PASS") +
-             (total == 0 ? std::string(" (nothing was compared: no --reference)\n")
+             (total == 0 ? std::string(report.bench ? "\n" : " (nothing was compared: no --reference)\n")
                          : fmt::format(" ({} compared, all within tolerance)\n", plural(total, "output")));
     case Status::kFail:
       return paint(style, "31", "FAIL") +
@@ -273,6 +275,10 @@ std::string size_text(double size_bytes) {
 
 std::string to_text(const RunReport& report, const TextStyle& style) {
   if (style.verbosity < 0) return result_line(report, style);
+  if (report.bench) {
+    return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
+           comparison_section(report, style) + bench_text(*report.bench, style) + result_line(report, style);
+  }
   return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
          outputs_section(report, style) + comparison_section(report, style) + accuracy_section(report, style) +
          timing_section(report, style) + memory_section(report, style) + result_line(report, style);

@@ -1,0 +1,159 @@
+// Benchmarks at a terminal: one cell in detail, several as a table against the baseline.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/formats/bench.h"
+
+namespace pterun::report {
+namespace {
+
+using bench::GateMetric;
+
+std::string bold(const TextStyle& style, std::string_view text) {
+  return style.color ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string time_text(const std::optional<double>& value_ns) {
+  return value_ns ? duration_text(*value_ns) : "-";
+}
+
+std::string percentile_text(std::string_view name, const bench::Percentile& percentile) {
+  if (percentile.value_ns) {
+    return fmt::format(", {} {}", name, duration_text(static_cast<double>(*percentile.value_ns)));
+  }
+  return fmt::format(", {} needs {} runs", name, percentile.needed_runs);
+}
+
+const std::optional<double>& metric(const CellReport& cell, GateMetric metric) {
+  return cell.metrics[static_cast<std::size_t>(metric)];
+}
+
+std::string process_text(const ProcessReport& process) {
+  const bench::Statistics& s = process.steady;
+  std::string text = fmt::format("  load    {}\n  first   {}\n", duration_text(static_cast<double>(process.load_ns)),
+                                 duration_text(static_cast<double>(process.first_ns)));
+  text += fmt::format("  warm-up {} runs{}\n", process.warmup_runs, process.warmup_stable ? "" : ", not stable");
+  if (s.runs == 0) return text;
+  text += fmt::format("  steady  {} median of {} runs", duration_text(static_cast<double>(s.p50.value_ns.value_or(0))),
+                      s.runs);
+  if (s.median_ci) {
+    text += fmt::format(", 95 % interval {} to {}", duration_text(s.median_ci->low), duration_text(s.median_ci->high));
+  }
+  text += fmt::format("\n          min {}{}{}, mean {}, stddev {}, MAD {}, CV {:.2f} %\n",
+                      duration_text(static_cast<double>(s.min_ns)), percentile_text("p90", s.p90),
+                      percentile_text("p99", s.p99), duration_text(s.mean_ns), duration_text(s.stddev_ns),
+                      duration_text(s.mad_ns), s.cv * 100);
+  text += fmt::format("          outliers {}, drift {:+.2f} %{}\n", s.outliers, s.drift.relative * 100,
+                      s.drift.significant ? " (more than chance)" : "");
+  return text;
+}
+
+std::string memory_text(const ProcessReport& process) {
+  std::string text;
+  for (const auto& [name, bytes] : process.memory) {
+    std::string label = name.ends_with("_bytes") ? name.substr(0, name.size() - 6) : name;
+    std::ranges::replace(label, '_', ' ');
+    text += fmt::format("{}{} {}", text.empty() ? "  memory  " : ", ", label, size_text(static_cast<double>(bytes)));
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+std::string profile_text(const CellReport& cell, const TextStyle& style) {
+  if (cell.profile.empty()) return "";
+  std::vector<const ProfileEntry*> sorted;
+  for (const ProfileEntry& entry : cell.profile)
+    sorted.push_back(&entry);
+  std::ranges::stable_sort(sorted, std::greater(), [](const ProfileEntry* entry) { return entry->total_ns; });
+  const std::size_t shown = style.verbosity > 0 ? sorted.size() : std::min<std::size_t>(sorted.size(), 15);
+  TextTable table;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ProfileEntry& entry = *sorted[i];
+    const double each =
+        static_cast<double>(entry.total_ns) / static_cast<double>(std::max<std::int64_t>(entry.calls, 1));
+    table.add({fmt::format("{:.1f} %", entry.share * 100), duration_text(each), entry.name,
+               fmt::format("{} #{}", entry.method, entry.instruction)});
+  }
+  if (shown < sorted.size()) table.add({"", "", fmt::format("and {} more (-v lists them)", sorted.size() - shown)});
+  return bold(style, "Profile, in a run of its own") + "\n" + table.to_string();
+}
+
+std::string outputs_text(const CellReport& cell) {
+  if (cell.is_baseline) return "baseline";
+  if (!cell.outputs) return "-";
+  if (cell.outputs->identical) return "identical";
+  return cell.outputs->pass ? fmt::format("within tolerance, max abs {:.3g}", cell.outputs->max_abs)
+                            : "DIFFER: " + cell.outputs->reason;
+}
+
+std::string ratio_text(const CellComparison& comparison) {
+  std::string text = fmt::format("x{:.3f}", comparison.test.ratio);
+  if (comparison.test.interval) {
+    text += fmt::format(" [{:.3f}, {:.3f}]", comparison.test.interval->low, comparison.test.interval->high);
+  }
+  return text;
+}
+
+std::string cells_text(const BenchReport& report, const TextStyle& style) {
+  TextTable table;
+  table.add({"cell", "p50", "load", "first", "peak memory", "ratio [95 %]", "verdict", "outputs"});
+  for (const CellReport& cell : report.cells) {
+    const auto& peak = metric(cell, GateMetric::kPeakRss);
+    table.add({cell.name, time_text(metric(cell, GateMetric::kP50)), time_text(metric(cell, GateMetric::kLoad)),
+               time_text(metric(cell, GateMetric::kFirst)), peak ? size_text(*peak) : "-",
+               cell.comparison ? ratio_text(*cell.comparison) : "-",
+               cell.comparison ? std::string(bench::verdict_name(cell.comparison->judgement.verdict)) : "-",
+               outputs_text(cell)});
+  }
+  std::string text = bold(style, fmt::format("Cells, medians of {} process{} each", report.processes,
+                                             report.processes == 1 ? "" : "es")) +
+                     "\n" + table.to_string();
+  for (const CellReport& cell : report.cells) {
+    for (const CellFailure& failure : cell.failures)
+      text += fmt::format("  failed: {}: {}: {}\n", cell.name, failure.code, failure.message);
+  }
+  return text;
+}
+
+std::string control_text(const ControlReport& control) {
+  std::string text = fmt::format("  A/A control: {} {}", ratio_text(control.comparison),
+                                 bench::verdict_name(control.comparison.judgement.verdict));
+  if (control.false_positive_rate) {
+    text += fmt::format(", the test calls equal cells different in {:.1f} % of resamplings",
+                        *control.false_positive_rate * 100);
+  }
+  return text + "\n";
+}
+
+std::string gates_text(const BenchReport& report, const TextStyle& style) {
+  if (report.gates.empty()) return "";
+  TextTable table;
+  for (const GateReport& gate : report.gates) {
+    std::string change;
+    if (gate.baseline && *gate.baseline > 0) change = fmt::format("{:+.2f} %", (gate.value / *gate.baseline - 1) * 100);
+    if (gate.interval) {
+      change += fmt::format(" [{:+.2f}, {:+.2f}]", (gate.interval->low - 1) * 100, (gate.interval->high - 1) * 100);
+    }
+    table.add({gate.gate, gate.verdict, gate.cell, change});
+  }
+  return bold(style, "Gates") + "\n" + table.to_string();
+}
+
+}  // namespace
+
+std::string bench_text(const BenchReport& report, const TextStyle& style) {
+  std::string text;
+  if (report.cells.size() == 1 && report.cells.front().processes.size() == 1) {
+    const CellReport& cell = report.cells.front();
+    text +=
+        bold(style, "Benchmark") + "\n" + process_text(cell.processes.front()) + memory_text(cell.processes.front());
+  } else {
+    text += cells_text(report, style);
+  }
+  if (report.control) text += control_text(*report.control);
+  for (const CellReport& cell : report.cells)
+    text += profile_text(cell, style);
+  return text + gates_text(report, style);
+}
+
+}  // namespace pterun::report
