@@ -65,7 +65,9 @@ std::span<const Command> commands() {
               "null, with the number of runs that it needs. Exit codes as for run, and 7 when a gate failed.",
               "  pterun bench model.pte\n"
               "  pterun bench model.pte --until-ci 1% --max-time 30 --json report.json\n"
-              "  pterun bench model.pte --profile --threads 2",
+              "  pterun bench model.pte --profile --threads 2\n"
+              "  pterun bench model.pte --axis threads=1,2,4 --processes 10 --resume sweep.jsonl\n"
+              "  pterun bench model.pte --processes 10 --baseline main.json --fail-if 'p50>+3%'",
               &bench_flags, &bench_command},
       Command{
           "inspect", "Show what a program holds, what it needs and what of that is missing here",

@@ -1,6 +1,7 @@
 """pterun bench from outside: what it measures, reports and refuses. Times themselves are not judged."""
 
 import json
+import shlex
 import unittest
 
 from driver import DATA, SOURCE, Case, run
@@ -91,6 +92,147 @@ class OneCell(Case):
         self.check_error(run("bench", DATA / "tiny_add.pte", "--min-runs", "0"), 2, "usage", "--min-runs")
         self.check_error(run("bench", DATA / "tiny_add.pte", "--load-option", "XnnpackBackend.x=1"), 2,
                          "unknown_option", "XnnpackBackend.x")
+
+
+MODE = "XnnpackBackend.workspace_sharing_mode"
+FEW = ("--warmup", "0", "--min-runs", "6", "--min-time", "0", "--max-time", "10")
+
+
+class Sweep(Case):
+    def test_cells_are_measured_in_processes_and_compared(self):
+        done = run("bench", DATA / "tiny_mlp.pte", *FEW, "--threads", "1", "--axis", f"{MODE}=disabled,global",
+                   "--processes", "3", "--profile", "--json", "-")
+        self.assertEqual(done.code, 0, done.err)
+        report = done.report()
+        check_schema(self, report)
+        first, second = report["bench"]["cells"]
+        self.assertEqual(first["name"], f"{MODE}=disabled")
+        self.assertEqual((first["baseline"], first["comparison"], first["outputs"]), (True, None, None))
+        self.assertEqual([p["block"] for p in first["processes"]], [0, 1, 2])
+        self.assertEqual(second["comparison"]["pairs"], 3)
+        self.assertTrue(second["outputs"]["identical"])
+        self.assertTrue(second["profile"])
+        self.assertEqual(report["bench"]["control"]["pairs"], 3)
+        self.assertIsNotNone(report["bench"]["control"]["false_positive_rate"])
+
+    def test_a_plan_prints_commands_that_measure_one_cell(self):
+        config = self.write("c.json", {"model": {"path": str(DATA / "tiny_mlp.pte")},
+                                       "bench": {"min_runs": 6, "min_time_s": 0, "processes": 4},
+                                       "matrix": {"threads": [1, 2], f"load_options.{MODE}": [0, 2],
+                                                  "exclude": [{"threads": 2, f"load_options.{MODE}": 0}],
+                                                  "baseline": {"threads": 1, f"load_options.{MODE}": 2}}})
+        plan = run("bench", "--config", config, "--warmup", "0", "--plan")
+        self.assertEqual(plan.code, 0, plan.err)
+        names = [line[2:] for line in plan.out.splitlines() if line.startswith("#")]
+        self.assertEqual(names, [f"threads=1 {MODE}=0", f"threads=1 {MODE}=2 (baseline)", f"threads=2 {MODE}=2"])
+        commands = [shlex.split(line) for line in plan.out.splitlines() if not line.startswith("#")]
+        done = run(*commands[2][1:], "--json", "-")
+        self.assertEqual(done.code, 0, done.err)
+        report = done.report()
+        self.assertEqual(len(report["bench"]["cells"]), 1)
+        self.assertEqual(report["manifest"]["threads"], 2)
+        self.assertEqual([o["requested"] for o in report["options"]], [2])
+        shard = run("bench", "--config", config, "--plan", "--shard", "3/3").out
+        self.assertEqual([line[2:] for line in shard.splitlines() if line.startswith("#")], names[1:])
+
+    def test_a_sweep_goes_on_where_it_stopped(self):
+        arguments = ("bench", DATA / "tiny_add.pte", *FEW, "--axis", "threads=1,2", "--processes", "2", "--resume",
+                     self.folder / "r.jsonl", "--json", "-")
+        first = run(*arguments)
+        self.assertEqual(first.code, 0, first.err)
+        lines = (self.folder / "r.jsonl").read_text().splitlines()
+        self.assertEqual(len(lines), 4)
+        # As if it had been stopped while the third line was written.
+        (self.folder / "r.jsonl").write_text("\n".join(lines[:2]) + "\n" + lines[2][:40])
+        again = run(*arguments)
+        self.assertEqual(again.code, 0, again.err)
+        after = (self.folder / "r.jsonl").read_text().splitlines()
+        self.assertEqual(after[:2], lines[:2])
+        self.assertEqual(len(after), 4)
+        kept = json.loads(lines[0])["process"]["samples_ns"]
+        self.assertIn(kept, [p["samples_ns"] for c in again.report()["bench"]["cells"] for p in c["processes"]])
+        self.write("bad.jsonl", "{}\n")
+        self.check_error(run(*arguments[:-4], "--resume", self.folder / "bad.jsonl"), 4, "input", "bad.jsonl")
+
+    def test_one_bad_cell_does_not_lose_the_rest(self):
+        broken = self.write("broken.pte", (DATA / "tiny_add.pte").read_bytes()[:200])
+        done = run("bench", DATA / "tiny_add.pte", broken, *FEW, "--threads", "1", "--json", "-")
+        self.assertEqual(done.code, 3, done.err)
+        report = done.report()
+        check_schema(self, report)
+        good, bad = report["bench"]["cells"]
+        self.assertEqual(len(good["processes"]), 1)
+        self.assertEqual((bad["processes"], bad["failures"][0]["exit_code"]), ([], 3))
+        self.assertIn("broken.pte", report["error"]["message"])
+
+    def test_outputs_of_another_model_are_compared_and_do_not_fail(self):
+        done = run("bench", DATA / "tiny_mlp.pte", DATA / "tiny_mlp_q8.pte", *FEW, "--threads", "1", "--json", "-")
+        self.assertEqual(done.code, 0, done.err)
+        outputs = done.report()["bench"]["cells"][1]["outputs"]
+        self.assertFalse(outputs["identical"])
+        self.assertGreater(outputs["max_abs"], 0)
+        self.assertIn("warning[one_process]", done.err)
+
+    def test_what_cannot_be_swept_is_refused(self):
+        model = DATA / "tiny_add.pte"
+        self.check_error(run("bench", model, "--axis", f"{MODE}=disabled,nonsense"), 2, "option_type", "nonsense")
+        self.check_error(run("bench", model, "--axis", "XnnpackBackend.x=1"), 2, "unknown_option", "XnnpackBackend.x")
+        self.check_error(run("bench", model, "--axis", "threads=1,2", "--threads", "1"), 2, "usage", "axis")
+        self.check_error(run("bench", model, "--axis", "threads=1,2", "--shard", "3/2"), 2, "usage", "3/2")
+        self.check_error(run("bench", model, "--axis", "speed=1"), 2, "usage", "speed")
+        config = self.write("c.json", {"model": {"path": str(model)}, "matrix": {"threads": [1], "exclude": [{"threads": 9}]}})
+        self.check_error(run("bench", "--config", config), 2, "usage", "threads=9")
+
+
+class Gates(Case):
+    def test_a_gate_that_holds_is_exit_code_7(self):
+        done = run("bench", DATA / "tiny_add.pte", *FEW, "--threads", "1", "--fail-if", "p50>1ns", "--json", "-")
+        self.assertEqual(done.code, 7, done.err)
+        report = done.report()
+        check_schema(self, report)
+        self.assertEqual((report["status"], report["error"]["code"]), ("fail", "gate"))
+        self.assertEqual([g["verdict"] for g in report["bench"]["gates"]], ["failed"])
+        passed = run("bench", DATA / "tiny_add.pte", *FEW, "--threads", "1", "--fail-if", "p50>100s")
+        self.assertEqual(passed.code, 0, passed.err)
+        self.assertIn("passed", passed.out)
+
+    def test_a_baseline_report_is_compared_with(self):
+        arguments = ("bench", DATA / "tiny_add.pte", *FEW, "--threads", "1")
+        path = self.folder / "base.json"
+        self.assertEqual(run(*arguments, "--json", path).code, 0)
+        report = json.loads(path.read_text())
+        for factor, code in ((0.001, 7), (1000, 0)):
+            changed = json.loads(json.dumps(report))
+            for name, value in changed["bench"]["cells"][0]["metrics"].items():
+                changed["bench"]["cells"][0]["metrics"][name] = value and value * factor
+            base = self.write("changed.json", changed)
+            done = run(*arguments, "--baseline", base, "--fail-if", "p50>+3%", "--json", "-")
+            self.assertEqual(done.code, code, done.err)
+            check_schema(self, done.report())
+        shown = run(*arguments, "--baseline", path)
+        self.assertEqual(shown.code, 0, shown.err)
+        self.assertIn("Gates", shown.out)
+
+    def test_gates_without_a_sense_are_refused(self):
+        model = DATA / "tiny_add.pte"
+        self.check_error(run("bench", model, "--fail-if", "p50>3%"), 2, "usage", "3%")
+        self.check_error(run("bench", model, "--fail-if", "p50>+3%"), 2, "usage", "--baseline")
+        self.check_error(run("bench", model, "--baseline", "none.json"), 4, "input", "none.json")
+        self.check_error(run("bench", model, "--baseline", self.write("x.json", "{}")), 4, "input", "x.json")
+
+
+class Configs(Case):
+    def test_the_configs_of_the_repository_work(self):
+        done = run("bench", "--config", SOURCE / "configs" / "bench.json", "--warmup", "0", "--min-runs", "6",
+                   "--min-time", "0", "--until-ci", "100%", "--max-time", "3", "--json", "-")
+        self.assertEqual(done.code, 0, done.err)
+        self.assertTrue(done.report()["comparisons"][0]["pass"])
+        plan = run("bench", "--config", SOURCE / "configs" / "sweep.json", "--plan")
+        self.assertEqual(plan.out.count("\npterun bench"), 5, plan.err)
+        sweep = run("bench", "--config", SOURCE / "configs" / "sweep.json", "--processes", "1", "--warmup", "0",
+                    "--min-runs", "3", "--min-time", "0", "--max-time", "2", "--json", "-")
+        self.assertEqual(sweep.code, 0, sweep.err)
+        self.assertTrue(all(c["outputs"]["pass"] for c in sweep.report()["bench"]["cells"] if not c["baseline"]))
 
 
 if __name__ == "__main__":

@@ -186,6 +186,21 @@ void warn_without_delegate(const runtime::LoadedProgram& program, LogSink& log) 
   }
 }
 
+Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size_t output, DType dtype) {
+  compare::Tolerance tolerance = compare::default_tolerance(dtype);
+  for (const config::ToleranceRule& rule : step.tolerance) {
+    const bool own = rule.output == std::to_string(output);
+    if (!own && !(rule.output.empty() && (is_floating(dtype) || is_complex(dtype)))) continue;
+    if (rule.atol) tolerance.atol = *rule.atol;
+    if (rule.rtol) tolerance.rtol = *rule.rtol;
+    if (rule.bounds.empty()) continue;
+    auto bounds = compare::parse_bounds(rule.bounds);
+    if (!bounds) return fail(std::move(bounds).error().at("source", rule.origin.describe()));
+    tolerance.bounds = *std::move(bounds);
+  }
+  return tolerance;
+}
+
 std::string reference_file(const std::string& spec) {
   if (spec.starts_with("pte:")) return spec.substr(4);
   if (spec.starts_with("eager:")) return spec.substr(6);

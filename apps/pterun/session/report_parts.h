@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "compare/comparison.h"
 #include "config/plan.h"
 #include "pterun/session/step_inputs.h"
 #include "report/run_report.h"
@@ -23,6 +24,9 @@ report::MethodReport describe_method(const runtime::Method& method, const StepIn
 void add_memory(report::RunReport& report);
 // Warns when a method runs without any delegate although it has operators.
 void warn_without_delegate(const runtime::LoadedProgram& program, LogSink& log);
+// The tolerance of one output: the dtype's default, then the step's rules for all floating outputs, then its own rules.
+// Errors: kUsage for bounds that cannot be parsed.
+Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size_t output, DType dtype);
 // The file behind a --reference spec, "" when there is none.
 std::string reference_file(const std::string& spec);
 

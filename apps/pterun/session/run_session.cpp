@@ -41,22 +41,6 @@ Result<std::string> method_name(const program::Program& program, const std::stri
                   .at("file", program.path()));
 }
 
-// The tolerance of one output: the dtype's default, then the rules for all floating outputs, then its own rules.
-Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size_t output, DType dtype) {
-  compare::Tolerance tolerance = compare::default_tolerance(dtype);
-  for (const config::ToleranceRule& rule : step.tolerance) {
-    const bool own = rule.output == std::to_string(output);
-    if (!own && !(rule.output.empty() && (is_floating(dtype) || is_complex(dtype)))) continue;
-    if (rule.atol) tolerance.atol = *rule.atol;
-    if (rule.rtol) tolerance.rtol = *rule.rtol;
-    if (rule.bounds.empty()) continue;
-    auto bounds = compare::parse_bounds(rule.bounds);
-    if (!bounds) return fail(std::move(bounds).error().at("source", rule.origin.describe()));
-    tolerance.bounds = *std::move(bounds);
-  }
-  return tolerance;
-}
-
 }  // namespace
 
 RunSession::RunSession(const config::Plan& plan, bool hash_files, Execution execution)

@@ -44,9 +44,9 @@ std::string model_section(const RunReport& report, const TextStyle& style) {
   std::string text;
   for (const FileIdentity& file : report.manifest.files) {
     if (file.role != "model") continue;
-    text += fmt::format("{}  {} ({}, {} verification, {})\n", paint(style, "1", "Model"), file.path,
+    text += fmt::format("{}  {} ({}, {} verification{})\n", paint(style, "1", "Model"), file.path,
                         size_text(static_cast<double>(file.bytes)), report.manifest.verification,
-                        plural(report.manifest.threads, "thread"));
+                        report.manifest.threads == 0 ? "" : ", " + plural(report.manifest.threads, "thread"));
   }
   for (const MethodReport& method : report.methods) {
     text +=
