@@ -91,6 +91,15 @@ Blame default_blame(ErrorCode code) {
   return Blame::kBug;
 }
 
+Error::Error() = default;
+Error::Error(ErrorCode error_code, Blame who, std::string text)
+    : code(error_code), blame(who), message(std::move(text)) {}
+Error::Error(const Error& other) = default;
+Error::Error(Error&& other) noexcept = default;
+Error& Error::operator=(const Error& other) = default;
+Error& Error::operator=(Error&& other) noexcept = default;
+Error::~Error() = default;
+
 Error&& Error::at(std::string kind, std::string place) && {
   where.try_emplace(std::move(kind), std::move(place));
   return std::move(*this);
@@ -121,11 +130,11 @@ std::string Error::to_string() const {
 }
 
 Error make_error(ErrorCode code, std::string message) {
-  return Error{code, default_blame(code), std::move(message), {}, {}};
+  return Error(code, default_blame(code), std::move(message));
 }
 
 Error program_error(ErrorCode code, std::string message) {
-  return Error{code, Blame::kProgram, std::move(message), {}, {}};
+  return Error(code, Blame::kProgram, std::move(message));
 }
 
 }  // namespace pterun

@@ -75,7 +75,16 @@ enum class Blame : std::uint8_t {
 // except kInvalidProgram, kInvalidExternalData, kOperatorMissing, kDelegateInvalidCompatibility (kProgram).
 Blame default_blame(ErrorCode code);
 
+// Its special members are out of line: every PTERUN_TRY would expand them otherwise.
 struct Error {
+  Error();
+  Error(ErrorCode code, Blame blame, std::string message);
+  Error(const Error& other);
+  Error(Error&& other) noexcept;
+  Error& operator=(const Error& other);
+  Error& operator=(Error&& other) noexcept;
+  ~Error();
+
   ErrorCode code = ErrorCode::kBug;
   Blame blame = Blame::kBug;
   std::string message;  // one sentence, with the offending token, what was expected and what was found
