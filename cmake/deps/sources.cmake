@@ -14,7 +14,7 @@ FetchContent_Declare(cpuinfo
   GIT_TAG 877328f188a3c7d1fa855871a278eb48d530c4c0)
 FetchContent_Declare(pthreadpool
   GIT_REPOSITORY https://github.com/Maratyszcza/pthreadpool.git
-  GIT_TAG 560c60d342a76076f0557a3946924c6478470044)
+  GIT_TAG 0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e)
 FetchContent_Declare(xnnpack
   GIT_REPOSITORY https://github.com/google/XNNPACK.git
   GIT_TAG 4ea82e595b36106653175dcb04b2aa532660d0d8)

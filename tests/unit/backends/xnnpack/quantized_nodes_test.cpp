@@ -177,7 +177,7 @@ TEST_CASE("Convert quantises and dequantises") {
 
 TEST_CASE("dynamic int8 activations with int8, 4-bit and blockwise 4-bit weights") {
   for (const DataType type : {DataType::kQcint8, DataType::kQcint4, DataType::kQbint4}) {
-    for (const std::int64_t rows : {1, 4, 28}) {
+    for (const std::int64_t rows : {1, 2, 3, 4, 15, 28}) {
       PayloadBuilder builder;
       const auto x = builder.input(DataType::kFp32, {rows, 64});
       const auto q = builder.internal(DataType::kQdint8, {rows, 64}, DynamicQuantization{1});
