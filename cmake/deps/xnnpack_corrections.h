@@ -1,5 +1,5 @@
 // Read before XNNPACK's own files (cmake/deps/CMakeLists.txt): what is wrong in the pinned version and can be put
-// right from outside. docs/decisions/0003-xnnpack-corrections.md.
+// right from outside. docs/decisions/0004-xnnpack-corrections.md.
 #pragma once
 
 #include <xnnpack.h>
