@@ -31,7 +31,7 @@ options::OptionTable make_table() {
   cache.type = OptionType::kBool;
   cache.process_wide = cache.load = true;
   cache.default_value = OptionValue(false);
-  cache.doc = "Packed weights are shared between delegates, methods and programs of the process.";
+  cache.doc = "Packed weights are shared with the other programs of the process, not only inside each.";
 
   OptionSpec path;
   path.key = kPackedCachePathKey;

@@ -476,7 +476,8 @@ Result<void> XnnpackDelegate::execute(std::span<pterun::Value* const> args) {
 std::vector<backend::OptionEffect> XnnpackDelegate::option_effects() const {
   const auto mode = static_cast<std::int32_t>(options_.workspace_sharing);
   const PackedStats& stats = weights_.stats();
-  std::string cache = "off";
+  std::string cache =
+      fmt::format("off: shared inside this program only, {} hits, {} bytes packed", stats.hits, stats.packed_bytes);
   if (options_.weight_cache) {
     cache = fmt::format("{} hits, {} misses, {} bytes packed, {} bytes in use", stats.hits, stats.misses,
                         stats.packed_bytes, stats.bytes);

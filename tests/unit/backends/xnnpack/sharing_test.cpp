@@ -161,7 +161,7 @@ TEST_CASE("the weight cache shares packed weights between delegates and programs
   CHECK(second.run() == before);
 }
 
-TEST_CASE("weights go with their last user, and without the cache nothing is shared") {
+TEST_CASE("weights go with their last user, and without the cache they are shared inside one program only") {
   const auto backend = backends::make_xnnpack_backend();
   {
     Linear first(*backend, {0.5f, kContentName}, true);
@@ -170,7 +170,11 @@ TEST_CASE("weights go with their last user, and without the cache nothing is sha
   CHECK(again.harness.metric("weight_cache_misses") == 1);
   Linear off(*backend, {0.5f, kContentName}, false);
   CHECK(off.harness.metric("packed_here_bytes") == again.harness.metric("packed_bytes"));
-  CHECK(off.harness.delegate().option_effects()[1].detail == "off");
+  CHECK(off.harness.delegate().option_effects()[1].detail.starts_with("off: "));
+  Linear same_program(*backend, {0.5f, kContentName}, false);
+  CHECK(same_program.harness.metric("packed_here_bytes") == 0);
+  Linear other_program(*backend, {0.5f, kContentName}, false, 2);
+  CHECK(other_program.harness.metric("packed_here_bytes") == again.harness.metric("packed_bytes"));
 }
 
 TEST_CASE("one weight with two input scales is packed twice") {
