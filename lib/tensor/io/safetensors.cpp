@@ -21,11 +21,22 @@ struct Kind {
   DType dtype;
 };
 constexpr std::array kKinds = {
-    Kind{"BOOL", DType::kBool},   Kind{"U8", DType::kUInt8},           Kind{"I8", DType::kInt8},
-    Kind{"U16", DType::kUInt16},  Kind{"I16", DType::kInt16},          Kind{"U32", DType::kUInt32},
-    Kind{"I32", DType::kInt32},   Kind{"U64", DType::kUInt64},         Kind{"I64", DType::kInt64},
-    Kind{"F16", DType::kFloat16}, Kind{"BF16", DType::kBFloat16},      Kind{"F32", DType::kFloat32},
-    Kind{"F64", DType::kFloat64}, Kind{"F8_E5M2", DType::kFloat8E5M2}, Kind{"F8_E4M3", DType::kFloat8E4M3FN},
+    Kind{"BOOL", DType::kBool},
+    Kind{"U8", DType::kUInt8},
+    Kind{"I8", DType::kInt8},
+    Kind{"U16", DType::kUInt16},
+    Kind{"I16", DType::kInt16},
+    Kind{"U32", DType::kUInt32},
+    Kind{"I32", DType::kInt32},
+    Kind{"U64", DType::kUInt64},
+    Kind{"I64", DType::kInt64},
+    Kind{"F16", DType::kFloat16},
+    Kind{"BF16", DType::kBFloat16},
+    Kind{"F32", DType::kFloat32},
+    Kind{"F64", DType::kFloat64},
+    Kind{"C64", DType::kComplex64},
+    Kind{"F8_E5M2", DType::kFloat8E5M2},
+    Kind{"F8_E4M3", DType::kFloat8E4M3FN},
 };
 
 struct Entry {

@@ -107,7 +107,7 @@ TEST_CASE("refuses tensors that break a rule") {
       {"unknown dtype", [](ProgramText& p) { tensor(p, 0).scalar_type = 99; },
        "value 0 has the unknown scalar type 99"},
       {"negative dtype", [](ProgramText& p) { tensor(p, 0).scalar_type = -1; }, "unknown scalar type -1"},
-      {"complex", [](ProgramText& p) { tensor(p, 0).scalar_type = 9; }, "complex", ErrorCode::kNotSupported},
+      {"complex32", [](ProgramText& p) { tensor(p, 0).scalar_type = 8; }, "complex32", ErrorCode::kNotSupported},
       {"storage offset", [](ProgramText& p) { tensor(p, 0).storage_offset = 4; }, "storage offset 4",
        ErrorCode::kNotSupported},
       {"unbounded shape", [](ProgramText& p) { tensor(p, 0).dynamism = 2; }, "upper bound", ErrorCode::kNotSupported},

@@ -48,9 +48,10 @@ TEST_CASE("reads tensors in the order of the header, with metadata and padding")
 }
 
 TEST_CASE("writes every dtype of the format and reads it back") {
-  const DType dtype = GENERATE(DType::kBool, DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16, DType::kUInt32,
-                               DType::kInt32, DType::kUInt64, DType::kInt64, DType::kFloat16, DType::kBFloat16,
-                               DType::kFloat32, DType::kFloat64, DType::kFloat8E5M2, DType::kFloat8E4M3FN);
+  const DType dtype =
+      GENERATE(DType::kBool, DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16, DType::kUInt32, DType::kInt32,
+               DType::kUInt64, DType::kInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64,
+               DType::kComplex64, DType::kFloat8E5M2, DType::kFloat8E4M3FN);
   HostTensor tensor = *HostTensor::allocate(dtype, Shape{2, 3});
   std::memset(tensor.view().mutable_raw_data(), 1, tensor.view().nbytes());
   const HostTensor scalar = *HostTensor::allocate(DType::kUInt8, Shape{0});
@@ -96,7 +97,7 @@ TEST_CASE("refuses a description that is not exactly what the format says") {
       R"({"dtype":"F32","shape":[{}],"data_offsets":[0,4]})",
       R"({"dtype":"F32","shape":[1],"data_offsets":[0,4],"extra":"x"})",
       R"({"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]})",
-      R"({"dtype":"C64","shape":[1],"data_offsets":[0,4]})", R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})",
+      R"({"dtype":"C128","shape":[1],"data_offsets":[0,4]})", R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})",
       R"({"dtype":"F32","shape":[1],"data_offsets":[4,0]})", R"({"dtype":"F32","shape":[1],"data_offsets":[0,8]})",
       R"({"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,4]})",
       R"({"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,4]})",
