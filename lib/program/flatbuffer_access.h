@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -49,8 +50,28 @@ inline std::string_view text_of(const flatbuffers::String* string) {
 
 template <typename T>
 std::span<const T> items_of(const flatbuffers::Vector<T>* vector) {
+  static_assert(sizeof(T) <= sizeof(flatbuffers::uoffset_t), "wider items may be misaligned: see WideItems");
   return vector == nullptr ? std::span<const T>() : std::span<const T>(vector->data(), vector->size());
 }
+
+// A list of 8-byte numbers that may be absent. The verifier checks the alignment of a list's length only, so that in a
+// damaged file the items may lie at any multiple of 4.
+template <typename T>
+class WideItems {
+ public:
+  explicit WideItems(const flatbuffers::Vector<T>* vector) : vector_(vector) {}
+  std::size_t size() const { return vector_ == nullptr ? 0 : vector_->size(); }
+  T operator[](std::size_t i) const {
+    T item;
+    std::memcpy(&item, vector_->Data() + i * sizeof(T), sizeof(T));
+    return item;
+  }
+
+ private:
+  const flatbuffers::Vector<T>* vector_;
+};
+template <typename T>
+WideItems(const flatbuffers::Vector<T>*) -> WideItems<T>;
 
 inline Bytes bytes_of(const flatbuffers::Vector<std::uint8_t>* vector) {
   return std::as_bytes(items_of(vector));

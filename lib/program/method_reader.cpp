@@ -41,7 +41,7 @@ class MethodReader {
 
  private:
   Result<void> read_buffers() {
-    const auto sizes = items_of(plan_.non_const_buffer_sizes());
+    const WideItems sizes(plan_.non_const_buffer_sizes());
     PTERUN_TRY(take(sizes.size()));
     for (std::size_t i = 1; i < sizes.size(); ++i) {  // entry 0 is reserved
       if (sizes[i] < 0) return invalid(fmt::format("planned memory {} has the negative size {}", i, sizes[i]));
@@ -81,9 +81,12 @@ class MethodReader {
       case fb::Kind::Tensor: return read_tensor(*value.val_as_Tensor(), method_.buffer_bytes, context_);
       case fb::Kind::IntList: return read_int_list(*value.val_as_IntList());
       case fb::Kind::DoubleList: {
-        const auto items = items_of(value.val_as_DoubleList()->items());
+        const WideItems items(value.val_as_DoubleList()->items());
         PTERUN_TRY(take(items.size()));
-        return DoubleListSpec{{items.begin(), items.end()}};
+        DoubleListSpec list{std::vector<double>(items.size())};
+        for (std::size_t i = 0; i < items.size(); ++i)
+          list.items[i] = items[i];
+        return list;
       }
       case fb::Kind::BoolList: {
         const auto items = items_of(value.val_as_BoolList()->items());
@@ -103,12 +106,12 @@ class MethodReader {
   }
 
   Result<ValueSpec> read_int_list(const fb::IntList& list) {
-    const auto items = items_of(list.items());
+    const WideItems items(list.items());
     PTERUN_TRY(take(items.size()));
     IntListSpec result;
     result.values.reserve(items.size());
-    for (const std::int64_t item : items) {
-      PTERUN_ASSIGN(const std::uint32_t index, checked_index(item, value_count(), "holds value", "values"));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      PTERUN_ASSIGN(const std::uint32_t index, checked_index(items[i], value_count(), "holds value", "values"));
       result.values.push_back(index);
     }
     return result;

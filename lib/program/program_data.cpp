@@ -45,7 +45,7 @@ Result<Bytes> ProgramData::segment(std::uint64_t index) const {
 
 Result<Bytes> ProgramData::subsegment(const fb::SubsegmentOffsets& table, const char* what, std::uint32_t index,
                                       std::uint64_t nbytes) const {
-  const auto offsets = items_of(table.offsets());
+  const WideItems offsets(table.offsets());
   if (index >= offsets.size()) {
     return invalid(fmt::format("{} {} does not exist; there are {}", what, index, offsets.size()));
   }
