@@ -29,10 +29,12 @@ TimingSummary summarize(const std::vector<std::int64_t>& samples_ns) {
   summary.p90_ns = percentile(90);
   summary.p99_ns = percentile(99);
   double sum = 0;
-  for (const std::int64_t sample : sorted) sum += static_cast<double>(sample);
+  for (const std::int64_t sample : sorted)
+    sum += static_cast<double>(sample);
   summary.mean_ns = sum / static_cast<double>(count);
   double squares = 0;
-  for (const std::int64_t sample : sorted) squares += std::pow(static_cast<double>(sample) - summary.mean_ns, 2);
+  for (const std::int64_t sample : sorted)
+    squares += std::pow(static_cast<double>(sample) - summary.mean_ns, 2);
   summary.stddev_ns = count < 2 ? 0 : std::sqrt(squares / static_cast<double>(count - 1));
   return summary;
 }

@@ -1,12 +1,13 @@
 // Metrics, tolerances and verdicts of the comparison.
 #include "compare/comparison.h"
 
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include "compare/element_reader.h"
 
@@ -21,7 +22,8 @@ Tensor tensor_of(std::vector<T>& values) {
   return Tensor(kDTypeOf<T>, Shape{static_cast<std::int64_t>(values.size())}, values.data());
 }
 
-Comparison compare_floats(std::vector<float> got, std::vector<float> want, const Tolerance& tolerance = {1e-4, 1e-4, {}}) {
+Comparison compare_floats(std::vector<float> got, std::vector<float> want,
+                          const Tolerance& tolerance = {1e-4, 1e-4, {}}) {
   return compare_tensors(tensor_of(got), tensor_of(want), tolerance);
 }
 
@@ -170,9 +172,7 @@ TEST_CASE("bounds are parsed, and what is no bound is refused by name") {
 }
 
 TEST_CASE("8-bit floats are read by their formats") {
-  const auto read = [](DType dtype, std::uint8_t bits) {
-    return ElementReader(Tensor(dtype, Shape{1}, &bits)).at(0);
-  };
+  const auto read = [](DType dtype, std::uint8_t bits) { return ElementReader(Tensor(dtype, Shape{1}, &bits)).at(0); };
   CHECK(read(DType::kFloat8E5M2, 0x3C) == 1.0);
   CHECK(read(DType::kFloat8E5M2, 0x7C) == std::numeric_limits<double>::infinity());
   CHECK(read(DType::kFloat8E4M3FN, 0x38) == 1.0);

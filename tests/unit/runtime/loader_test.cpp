@@ -1,10 +1,11 @@
 // Loading: load options reach every delegate of every method, receipts prove it, and what is missing is listed once.
 #include "runtime/loader.h"
 
-#include <catch2/catch_test_macros.hpp>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <catch2/catch_test_macros.hpp>
 
 #include "operators/families/families.h"
 
@@ -40,8 +41,11 @@ class RecordingBackend final : public backend::Backend {
   }
   Result<std::unique_ptr<backend::Delegate>> init(const backend::InitContext& context, Bytes payload,
                                                   std::span<const backend::CompileSpec>) override {
-    calls_.push_back({std::string(context.method), context.delegate_index,
-                      {context.load_options.begin(), context.load_options.end()}, payload.size(), context.program_id});
+    calls_.push_back({std::string(context.method),
+                      context.delegate_index,
+                      {context.load_options.begin(), context.load_options.end()},
+                      payload.size(),
+                      context.program_id});
     if (refuse_) return fail(ErrorCode::kInvalidArgument, "XnnpackBackend.workspace_sharing_mode: 3 is out of range");
     return std::make_unique<IdleDelegate>();
   }

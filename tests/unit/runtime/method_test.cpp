@@ -1,9 +1,10 @@
 // Executing methods: inputs are checked and restored, outputs are right, errors leave the method usable.
 #include "runtime/method.h"
 
-#include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <vector>
+
+#include <catch2/catch_test_macros.hpp>
 
 #include "operators/families/families.h"
 #include "runtime/loader.h"
@@ -50,7 +51,8 @@ TEST_CASE("a method adds its two inputs, again and again") {
     REQUIRE(method.execute());
     const Tensor* output = method.output(0).tensor();
     REQUIRE(output != nullptr);
-    for (int i = 0; i < 16; ++i) CHECK(output->data<float>()[i] == 100.0f - static_cast<float>(i));
+    for (int i = 0; i < 16; ++i)
+      CHECK(output->data<float>()[i] == 100.0f - static_cast<float>(i));
   }
 }
 
@@ -86,7 +88,8 @@ TEST_CASE("inputs may come in another dim order and are matched by index") {
   Fixture fixture;
   Method& method = fixture.load("tiny_add_portable.pte");
   std::vector<float> values(16);
-  for (int i = 0; i < 16; ++i) values[i] = static_cast<float>(i);
+  for (int i = 0; i < 16; ++i)
+    values[i] = static_cast<float>(i);
   const auto order = DimOrder::from(std::vector<std::uint8_t>{1, 0});
   const Tensor transposed(DType::kFloat32, Shape{1, 16}, *order, values.data());
   REQUIRE(method.set_input(0, transposed));
