@@ -68,9 +68,10 @@ inline double vector_expm1(double x) {
 [[gnu::always_inline]] inline float vector_log(float x) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const bool tiny = x < std::numeric_limits<float>::min();
-  const auto bits = std::bit_cast<std::int32_t>(tiny ? x * 0x1p23f : x);
+  const auto bits = std::bit_cast<std::uint32_t>(tiny ? x * 0x1p23f : x);
   // The mantissa's distance from sqrt(1/2), so that the exponent steps at sqrt(1/2) and not at 1.
-  const std::int32_t shifted = bits - 0x3F3504F3;
+  // Unsigned, so that negative x, whose result is NaN anyway, may wrap.
+  const auto shifted = static_cast<std::int32_t>(bits - 0x3F3504F3u);
   const auto e = static_cast<float>((shifted >> 23) - (tiny ? 23 : 0));
   const float f = std::bit_cast<float>((shifted & 0x007FFFFF) + 0x3F3504F3) - 1.0f;
   const float p = polynomial(f, 0.3333331f, -0.25000009f, 0.20002273f, -0.1666811f, 0.14216213f, -0.12400974f,
