@@ -41,13 +41,16 @@ Result<const Value*> Arguments::at(std::size_t i) const {
                     "argument " + std::to_string(i) + " is missing; the call has " + std::to_string(slots_.size())));
 }
 
+Result<void> Arguments::check_memory(const Tensor& tensor, std::size_t i) const {
+  if (tensor.raw_data() != nullptr || tensor.numel() == 0) return {};
+  return fail(error(ErrorCode::kInvalidState, "argument " + std::to_string(i) + " has no memory"));
+}
+
 Result<Tensor*> Arguments::tensor(std::size_t i) const {
   PTERUN_ASSIGN(const Value* value, at(i));
   Tensor* tensor = value->tensor();
   if (tensor == nullptr) return fail(wrong_kind(i, "a Tensor"));
-  if (tensor->raw_data() == nullptr && tensor->numel() != 0) {
-    return fail(error(ErrorCode::kInvalidState, "argument " + std::to_string(i) + " has no memory"));
-  }
+  PTERUN_TRY(check_memory(*tensor, i));
   return tensor;
 }
 
@@ -163,8 +166,10 @@ Result<std::vector<Tensor*>> Arguments::tensor_list(std::size_t i) const {
   if (list == nullptr) return fail(wrong_kind(i, "a TensorList"));
   std::vector<Tensor*> tensors;
   for (const Value* item : list->items) {
-    if (item->tensor() == nullptr) return fail(wrong_kind(i, "a list of Tensors"));
-    tensors.push_back(item->tensor());
+    Tensor* tensor = item->tensor();
+    if (tensor == nullptr) return fail(wrong_kind(i, "a list of Tensors"));
+    PTERUN_TRY(check_memory(*tensor, i));
+    tensors.push_back(tensor);
   }
   return tensors;
 }
@@ -173,8 +178,11 @@ Result<std::vector<Tensor*>> Arguments::optional_tensor_list(std::size_t i) cons
   PTERUN_ASSIGN(const Value* value, at(i));
   std::vector<Tensor*> tensors;
   if (const auto* list = value->get_if<OptionalTensorList>()) {
-    for (const Value* item : list->items)
-      tensors.push_back(item == nullptr ? nullptr : item->tensor());
+    for (const Value* item : list->items) {
+      Tensor* tensor = item == nullptr ? nullptr : item->tensor();
+      if (tensor != nullptr) PTERUN_TRY(check_memory(*tensor, i));
+      tensors.push_back(tensor);
+    }
     return tensors;
   }
   return tensor_list(i);

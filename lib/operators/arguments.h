@@ -63,6 +63,7 @@ class Arguments {
 
  private:
   Result<const Value*> at(std::size_t i) const;
+  Result<void> check_memory(const Tensor& tensor, std::size_t i) const;  // none after a Free instruction
   Error wrong_kind(std::size_t i, std::string_view wanted) const;
 
   std::string_view name_;

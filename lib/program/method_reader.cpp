@@ -33,6 +33,7 @@ class MethodReader {
     PTERUN_TRY(read_delegates());
     const std::size_t count = method_.values.size();
     PTERUN_ASSIGN(method_.inputs, read_value_indices(items_of(plan_.inputs()), count, "an input is value", context_));
+    PTERUN_TRY(check_inputs());
     PTERUN_ASSIGN(method_.outputs,
                   read_value_indices(items_of(plan_.outputs()), count, "an output is value", context_));
     PTERUN_ASSIGN(method_.chains, read_chains(plan_, method_, context_));
@@ -156,6 +157,16 @@ class MethodReader {
   Result<void> check_item(std::size_t list, std::uint32_t item, const char* wanted) const {
     if (std::holds_alternative<Kind>(method_.values[item])) return {};
     return invalid(fmt::format("value {} holds value {}, which is not {}", list, item, wanted));
+  }
+
+  // Inputs are written to, and constants lie in read-only memory.
+  Result<void> check_inputs() {
+    for (const std::uint32_t input : method_.inputs) {
+      const auto* tensor = std::get_if<TensorSpec>(&method_.values[input]);
+      if (tensor != nullptr && tensor->is_constant())
+        return invalid(fmt::format("an input is value {}, a constant", input));
+    }
+    return {};
   }
 
   Result<void> read_operators() {
