@@ -5,16 +5,12 @@
 #include <chrono>
 #include <map>
 
+#include "base/clock.h"
 #include "runtime/constant_folding.h"
 #include "runtime/method_state.h"
 
 namespace pterun::runtime {
 namespace {
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // What delegates see: .ptd files first, then the program's own named data.
 class MergedData final : public backend::NamedData {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/clock.h"
 #include "runtime/method_state.h"
 
 namespace pterun::runtime {
@@ -11,11 +12,6 @@ namespace {
 
 // ExecuTorch's default cap (ET_MAX_INSTRUCTIONS): a loop that never ends is an error, not a hang.
 constexpr std::uint64_t kMaxInstructions = 10'000'000;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // A condition is a Bool, or a bool tensor that is true unless one element is false (an empty one is true).
 Result<bool> condition(const Value& value) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "bench/sampling.h"
 #include "generated/version.h"
 #include "pterun/session/bench_progress.h"
@@ -17,11 +18,6 @@
 
 namespace pterun::app {
 namespace {
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 std::size_t available_cpus() {
   cpu_set_t set;

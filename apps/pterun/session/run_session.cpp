@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "compare/accuracy.h"
 #include "pterun/catalogue.h"
@@ -21,11 +22,6 @@
 
 namespace pterun::app {
 namespace {
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // The method of a step: the one named, else `forward`, else the only one. Errors: kUsage listing those there are.
 Result<std::string> method_name(const program::Program& program, const std::string& wanted) {
