@@ -30,7 +30,7 @@ void collect(const Node& object, const std::string& prefix, std::set<std::string
 }  // namespace
 
 TEST_CASE("the schema of configs names exactly the settings of the table") {
-  const auto schema = load_document(PTERUN_TEST_DATA "/../../configs/schema/config.schema.json");
+  const auto schema = load_document(PTERUN_CONFIG_SCHEMA);
   REQUIRE(schema);
   std::set<std::string> published;
   collect(*schema, "", published);
