@@ -37,7 +37,23 @@ endif()
 cmake_path(GET PTERUN_LIBZIP_SONAME FILENAME PTERUN_LIBZIP_SONAME)
 target_link_libraries(pterun_dep_libzip INTERFACE ${CMAKE_DL_LIBS})
 pterun_system_library(json nlohmann/json.hpp "" "nlohmann-json3-dev")
-pterun_system_library(fmt fmt/format.h fmt "libfmt-dev")
+
+# A release links the C++ libraries into the program: loading them costs a quarter of what a tiny program takes from start
+# to exit (docs/decisions/0005-static-cxx-libraries.md).
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc)
+check_cxx_source_compiles("#include <string>\nint main(int n, char** a) { return std::string(a[0]).size() < 1u * n; }" PTERUN_CAN_STATIC_CXX)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND PTERUN_CAN_STATIC_CXX AND NOT PTERUN_SANITIZE)
+  pterun_system_library(fmt fmt/format-inl.h "" "libfmt-dev")
+  add_library(pterun_fmt STATIC ${CMAKE_SOURCE_DIR}/cmake/fmt/format.cpp)
+  target_include_directories(pterun_fmt SYSTEM PRIVATE ${PTERUN_fmt_INCLUDE})
+  target_link_libraries(pterun_dep_fmt INTERFACE pterun_fmt)
+  target_link_options(pterun_flags INTERFACE -static-libstdc++ -static-libgcc)
+else()
+  pterun_system_library(fmt fmt/format.h fmt "libfmt-dev")
+endif()
+
 pterun_system_library(cli11 CLI/CLI.hpp "" "libcli11-dev")
 
 # Not a cache entry: the folder changes with the recipe.
