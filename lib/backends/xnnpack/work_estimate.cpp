@@ -1,8 +1,6 @@
 // Multiplications and bytes by node kind, at measured rates.
 #include "backends/xnnpack/work_estimate.h"
 
-#include <algorithm>
-
 namespace pterun::backends::xnn {
 namespace {
 
@@ -14,9 +12,10 @@ using xnnpack_payload::PayloadGraph;
 // Measured on one core of a Sapphire Rapids server: float32 FullyConnected 62 products a ns, int8 252.
 constexpr double kFloatProductsPerNs = 60;
 constexpr double kInt8ProductsPerNs = 200;
-constexpr double kElementsPerNs = 4;      // elementwise and moves
-constexpr double kWeightBytesPerNs = 40;  // from the second-level cache, where one row uses each weight once
-constexpr double kNsPerNodeWorthThreads = 8000;
+constexpr double kElementsPerNs = 4;  // elementwise and moves
+// Several times what waking costs. Products alone count: where one row waits for its weights, as in Silero's LSTM cell,
+// a second thread gained 1 us of 23 on an idle machine, and lost 10 on a busy one.
+constexpr double kNsPerNodeWorthThreads = 2000;
 
 double products_per_output(const Node& node, const std::vector<Shape>& shapes) {
   switch (node.kind) {
@@ -41,18 +40,18 @@ double node_ns(const PayloadGraph& graph, const Node& node, const std::vector<Sh
   if (products == 0) return outputs / kElementsPerNs;
   const xnnpack_payload::Value& weights = graph.values[node.inputs[1]];
   const bool narrow = xnnpack_payload::data_type_bits(weights.type) <= 8;
-  return std::max(products / (narrow ? kInt8ProductsPerNs : kFloatProductsPerNs),
-                  static_cast<double>(weights.data.size()) / kWeightBytesPerNs);
+  return products / (narrow ? kInt8ProductsPerNs : kFloatProductsPerNs);
 }
 
-}  // namespace
-
+// On one thread; right within a factor of three.
 double estimate_ns(const PayloadGraph& graph, const std::vector<Shape>& shapes) {
   double total = 0;
   for (const Node& node : graph.nodes)
     total += node_ns(graph, node, shapes);
   return total;
 }
+
+}  // namespace
 
 bool is_worth_threads(const PayloadGraph& graph, const std::vector<Shape>& shapes) {
   return estimate_ns(graph, shapes) >= kNsPerNodeWorthThreads * static_cast<double>(graph.nodes.size());

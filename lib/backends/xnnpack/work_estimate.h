@@ -7,11 +7,8 @@
 
 namespace pterun::backends::xnn {
 
-// Nanoseconds, for values of these shapes, on a processor with 512-bit vectors. Right within a factor of three.
-double estimate_ns(const xnnpack_payload::PayloadGraph& graph, const std::vector<Shape>& shapes);
-
-// Whether a thread pool makes the graph faster: each node wakes and awaits the threads once, which costs about a
-// microsecond, or a time slice where the machine is busy.
+// Whether a thread pool makes the graph faster, for values of these shapes: each node wakes and awaits the threads
+// once, which costs about a microsecond, or a time slice where the machine is busy.
 bool is_worth_threads(const xnnpack_payload::PayloadGraph& graph, const std::vector<Shape>& shapes);
 
 }  // namespace pterun::backends::xnn
