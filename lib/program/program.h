@@ -137,6 +137,8 @@ class Program {
   bool is_bundled() const { return bundled_; }
   // Page advice for bytes inside the file; a hint.
   void release_pages(Bytes range) const { file_.release_pages(range); }
+  // The same for the whole file: what loading read and executing does not.
+  void release_pages() const { file_.release_pages(file_.bytes()); }
 
  private:
   friend class ProgramReader;

@@ -331,6 +331,7 @@ Result<Method*> LoadedProgram::load_method(std::string_view name) {
   auto method = state_->make_method(*plan);
   if (!method) return fail(std::move(method).error().at("file", state_->program->path()));
   state_->methods.push_back(*std::move(method));
+  state_->program->release_pages();
   return state_->methods.back().get();
 }
 

@@ -2,6 +2,8 @@
 #include "pterun/session/host.h"
 
 #include <fstream>
+#include <link.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -55,6 +57,22 @@ std::int64_t resident_bytes() {
 }
 std::int64_t peak_resident_bytes() {
   return kibibytes_field("/proc/self/status", "VmHWM");
+}
+
+void release_code_pages() {
+  const auto release = [](dl_phdr_info* object, std::size_t, void*) {
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+      const auto& segment = object->dlpi_phdr[i];
+      // Segments that can be written hold relocated pages, which would be lost.
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0 || (segment.p_flags & PF_X) == 0) continue;
+      const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+      const std::uintptr_t begin = (object->dlpi_addr + segment.p_vaddr) / page * page;
+      const std::uintptr_t end = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;
+      (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    }
+    return 0;
+  };
+  (void)::dl_iterate_phdr(release, nullptr);
 }
 
 }  // namespace pterun::app

@@ -17,4 +17,8 @@ std::vector<std::pair<std::string, std::string>> host_facts();
 std::int64_t resident_bytes();
 std::int64_t peak_resident_bytes();
 
+// Takes the pages of program code out of the resident set: what ran until now is hardly what runs next. Code that does
+// run again is mapped again from the page cache.
+void release_code_pages();
+
 }  // namespace pterun::app

@@ -18,6 +18,7 @@
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/progress.h"
 #include "pterun/session/report_parts.h"
+#include "tensor/io/npz.h"
 #include "tensor/io/tensor_file.h"
 
 namespace pterun::app {
@@ -74,6 +75,9 @@ Result<void> RunSession::run_all(report::RunReport& report) {
   PTERUN_TRY(load(report));
   PTERUN_TRY(prepare_steps());
   PTERUN_TRY(prepare_sources());
+  // The inputs are read and the program is loaded: what that took is no part of what running takes.
+  io::release_npz_library();
+  release_code_pages();
   return execution_ ? execution_(*this, report) : execute(report);
 }
 

@@ -33,8 +33,11 @@ struct LibZip {
   decltype(&::zip_strerror) zip_strerror;
 };
 
-// Loads the library unless that was done before. Errors: kInput, naming the library that is missing.
+// Loads the library unless it is loaded. Errors: kInput, naming the library that is missing.
 Result<void> load_libzip();
+
+// Gives it back. No function of the table may be running, no archive be open.
+void unload_libzip();
 
 // Valid after load_libzip returned Ok.
 const LibZip& libzip();

@@ -268,4 +268,8 @@ Result<void> write_npz(const std::string& path, std::span<const NamedTensorView>
   return {};
 }
 
+void release_npz_library() {
+  unload_libzip();
+}
+
 }  // namespace pterun::io

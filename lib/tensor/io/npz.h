@@ -26,4 +26,7 @@ Result<std::vector<std::string>> read_npz_keys(const std::string& path);
 // complete. Errors: kOutput.
 Result<void> write_npz(const std::string& path, std::span<const NamedTensorView> tensors);
 
+// Gives back the 1.5 MB that libzip takes; the functions above load it again. Not while one of them runs.
+void release_npz_library();
+
 }  // namespace pterun::io
