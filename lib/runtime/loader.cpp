@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "runtime/constant_folding.h"
 #include "runtime/method_state.h"
+#include "runtime/output_dtype.h"
 
 namespace pterun::runtime {
 namespace {
@@ -217,6 +218,7 @@ Result<std::optional<Step>> SharedState::prepare_kernel_step(Method::State& stat
   const auto in_call = [&](Error error) {
     return std::move(error).at("method", state.plan.name).at("operator", std::string(step.name));
   };
+  correct_output_dtype(state, step, call, *log);
   operators::PrepareContext context{threads, log, state.kernels.size()};
   const std::span<Value* const> args(state.args.data() + step.args_begin, step.args_count);
   auto kernel = operators::prepare_kernel(*operators->find(step.name), context, operators::Arguments(step.name, args));

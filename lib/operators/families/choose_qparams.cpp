@@ -24,6 +24,13 @@ Extremes extremes_of(const float* x, std::int64_t count) {
   return extremes;
 }
 
+// The nearest value that the dtype holds.
+float round_to(DType dtype, float value) {
+  alignas(8) std::byte element[8];
+  store_one<float>(dtype, value, element);
+  return load_one<float>(dtype, element);
+}
+
 Result<void> store_single(ExecuteContext& context, Tensor& tensor, double value) {
   PTERUN_ASSIGN(ComputeOutput output, ComputeOutput::open(context, tensor, Compute::kDouble));
   output.data<double>()[0] = value;
@@ -54,8 +61,10 @@ Result<void> choose_qparams(ExecuteContext& context, const Arguments& arguments)
   }
   const float least = std::min(extremes.least, 0.0f);
   const float most = std::max(extremes.most, 0.0f);
-  const float range = static_cast<float>(quant_max - quant_min);
-  const float scale = std::max((most - least) / range, static_cast<float>(eps));
+  const DType dtype = input->dtype();
+  // Eager computes the step in the input's dtype; eps is a float32 tensor, and from there on so is the scale.
+  const float step = round_to(dtype, round_to(dtype, most - least) / static_cast<float>(quant_max - quant_min));
+  const float scale = std::max(step, static_cast<float>(eps));
   const double zero = static_cast<double>(quant_min) - static_cast<double>(std::nearbyint(least / scale));
   PTERUN_TRY(store_single(context, *scale_out, static_cast<double>(scale)));
   return store_single(context, *zero_out,
@@ -68,11 +77,7 @@ struct TokenParameters {
 
 // As XNNPACK chooses them for rows of int8; every step is rounded to the input's dtype, as eager computes in it.
 TokenParameters token_parameters(const Extremes& extremes, DType dtype) {
-  const auto round = [&](float value) {
-    alignas(8) std::byte element[8];
-    store_one<float>(dtype, value, element);
-    return load_one<float>(dtype, element);
-  };
+  const auto round = [dtype](float value) { return round_to(dtype, value); };
   constexpr float kLeast = -128.0f;
   constexpr float kMost = 127.0f;
   const float least = std::min(extremes.least, 0.0f);

@@ -42,12 +42,12 @@ class DictParser {
       break;
     }
     skip_space();
-    return text_.empty() && descr && fortran_order && shape;
+    return text_.empty() && descr && has_order_ && shape;
   }
 
   std::optional<std::string_view> descr;
-  std::optional<bool> fortran_order;
   std::optional<Shape> shape;
+  bool fortran_order = false;
   bool rank_too_high = false;
 
  private:
@@ -61,7 +61,7 @@ class DictParser {
       descr = value;
       return true;
     }
-    if (key == "fortran_order" && !fortran_order) return parse_bool();
+    if (key == "fortran_order" && !has_order_) return parse_bool();
     return key == "shape" && !shape && parse_shape();
   }
 
@@ -72,6 +72,7 @@ class DictParser {
       if (!text_.starts_with(word)) continue;
       text_.remove_prefix(word.size());
       fortran_order = value;
+      has_order_ = true;
       return true;
     }
     return false;
@@ -116,6 +117,7 @@ class DictParser {
 
   void skip_space() { text_.remove_prefix(std::min(text_.find_first_not_of(" \t\r\n"), text_.size())); }
 
+  bool has_order_ = false;
   std::string_view text_;
 };
 
@@ -175,7 +177,7 @@ Result<NpyHeader> parse_npy_header(Bytes head, const std::string& file, std::str
     return refuse("its elements are of NumPy's type " + in_quotes(descr) +
                   "; bool, integers and floats of 16 to 64 bits can be read (bfloat16 comes in safetensors)");
   }
-  NpyHeader header{kind->dtype, descr[0] == '>', *dict.fortran_order, *dict.shape, extent->offset + extent->length, 0};
+  NpyHeader header{kind->dtype, descr[0] == '>', dict.fortran_order, *dict.shape, extent->offset + extent->length, 0};
   const auto nbytes = tensor_nbytes(header.dtype, header.shape);
   if (!nbytes) return refuse("its shape " + header.shape.to_string() + " overflows");
   header.data_bytes = *nbytes;
@@ -195,10 +197,10 @@ Result<HostTensor> finish_npy(const NpyHeader& header, HostTensor filled, const 
   if (!header.fortran_order || header.shape.rank() < 2) return filled;
   // Fortran order is row-major of the reversed dimensions.
   std::array<std::uint8_t, kMaxRank> order{};
-  for (std::size_t i = 0; i < header.shape.rank(); ++i) {
-    order[i] = static_cast<std::uint8_t>(header.shape.rank() - 1 - i);
-  }
-  const DimOrder dim_order = *DimOrder::from({order.data(), header.shape.rank()});
+  const std::size_t rank = std::min(header.shape.rank(), order.size());
+  for (std::size_t i = 0; i < rank; ++i)
+    order[i] = static_cast<std::uint8_t>(rank - 1 - i);
+  const DimOrder dim_order = *DimOrder::from({order.data(), rank});
   return HostTensor::row_major_copy(Tensor(header.dtype, header.shape, dim_order, filled.view().mutable_raw_data()));
 }
 

@@ -35,6 +35,7 @@ constexpr std::array kKinds = {
     Kind{"F32", DType::kFloat32},
     Kind{"F64", DType::kFloat64},
     Kind{"C64", DType::kComplex64},
+    Kind{"C128", DType::kComplex128},
     Kind{"F8_E5M2", DType::kFloat8E5M2},
     Kind{"F8_E4M3", DType::kFloat8E4M3FN},
 };

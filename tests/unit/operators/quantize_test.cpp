@@ -183,6 +183,29 @@ TEST_CASE("choose_qparams covers zero and the extremes") {
   CHECK(result.error().message.find("input holds NaN") != std::string::npos);
 }
 
+TEST_CASE("choose_qparams rounds the step to the input's dtype and the scale to float32") {
+  // Expected values are PyTorch eager's for these inputs: (2.5 + 3.75) / 255 in float16, in bfloat16, and the float32
+  // eps, which takes the place of a smaller step.
+  const auto choose = [](DType dtype, double eps) {
+    HostTensor x = make_tensor(dtype, {3}, {-2.5, 0.5, 3.75});
+    HostTensor scale = make_output(DType::kFloat64, {1});
+    HostTensor zero = make_output(DType::kInt64, {1});
+    REQUIRE_RESULT(OperatorCall("quantized_decomposed::choose_qparams.Tensor_out")
+                       .tensor(x)
+                       .integer(-128)
+                       .integer(127)
+                       .number(eps)
+                       .dtype(DType::kInt8)
+                       .tensor(scale)
+                       .tensor(zero)
+                       .run());
+    return Values{values_of(scale)[0], values_of(zero)[0]};
+  };
+  CHECK(choose(DType::kFloat16, 0x1p-12) == Values{0.024505615234375, -26});
+  CHECK(choose(DType::kBFloat16, 0x1p-12) == Values{0.0245361328125, -26});
+  CHECK(choose(DType::kFloat16, 0.1) == Values{static_cast<double>(0.1f), -103});
+}
+
 TEST_CASE("choose_qparams_per_token_asymmetric gives a scale and a zero point a row") {
   HostTensor x = make_tensor(DType::kFloat32, {2, 5}, kReals);
   HostTensor scales = make_output(DType::kFloat64, {2, 1});

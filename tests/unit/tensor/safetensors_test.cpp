@@ -51,7 +51,7 @@ TEST_CASE("writes every dtype of the format and reads it back") {
   const DType dtype =
       GENERATE(DType::kBool, DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16, DType::kUInt32, DType::kInt32,
                DType::kUInt64, DType::kInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64,
-               DType::kComplex64, DType::kFloat8E5M2, DType::kFloat8E4M3FN);
+               DType::kComplex64, DType::kComplex128, DType::kFloat8E5M2, DType::kFloat8E4M3FN);
   HostTensor tensor = *HostTensor::allocate(dtype, Shape{2, 3});
   std::memset(tensor.view().mutable_raw_data(), 1, tensor.view().nbytes());
   const HostTensor scalar = *HostTensor::allocate(DType::kUInt8, Shape{0});
