@@ -33,6 +33,8 @@ class NamedData {
   virtual ~NamedData() = default;
   // Errors: kNotFound, naming the key; kInvalidExternalData.
   virtual Result<Bytes> find(std::string_view key) const = 0;
+  // Names and sizes in bytes of all there are, in any order.
+  virtual std::vector<std::pair<std::string_view, std::size_t>> list() const = 0;
   // The caller has copied (packed) these bytes and will not read them again soon; a hint.
   virtual void release_pages(Bytes) const {}
 };
@@ -49,6 +51,8 @@ struct InitContext {
   std::uint64_t program_id = 0;
   // Releases pages of the payload or of constants after they were packed; a hint, may be empty.
   std::function<void(Bytes)> release_pages;
+  // Check the checksums of what comes from files that a backend keeps between processes.
+  bool verify_caches = false;
 
   // The option with that key, or null. Keys are unique.
   const options::OptionValue* load_option(std::string_view key) const;
@@ -93,6 +97,10 @@ class Backend {
   // kNotImplemented / kNotSupported (node or dtype, named, blame kProgram), kInternal.
   virtual Result<std::unique_ptr<Delegate>> init(const InitContext& context, Bytes payload,
                                                  std::span<const CompileSpec> compile_specs) = 0;
+
+  // All delegates of a method were made and it is ready to run; what is kept between processes may be saved now.
+  // Called once for every method that was loaded and has delegates of this backend. Trouble is a warning.
+  virtual void method_loaded(std::uint64_t /*program_id*/, std::string_view /*method*/, LogSink& /*log*/) {}
 };
 
 }  // namespace pterun::backend

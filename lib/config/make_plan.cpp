@@ -140,6 +140,7 @@ void read_settings(const Node& root, Plan& plan) {
   reader.read("/model/data", plan.data_files);
   reader.read("/model/case", plan.bundled_case);
   reader.read_choice("/verify", plan.verify);
+  reader.read("/verify_cache", plan.verify_cache);
   reader.read("/raw_options", plan.options.raw);
   reader.read("/allow_unknown_options", plan.options.allow_unknown);
   reader.read_choice("/require_evidence", plan.options.require_evidence, 1);

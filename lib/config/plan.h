@@ -129,6 +129,7 @@ struct Plan {
   std::vector<Setting<std::string>> data_files;
   Setting<std::uint64_t> bundled_case;  // --case
   Setting<Verify> verify;
+  Setting<bool> verify_cache;   // check the weights in cache files, too
   std::vector<StepPlan> steps;  // at least one
   OptionsPlan options;
   Setting<std::optional<std::uint64_t>> threads;  // none: the physical cores available

@@ -56,6 +56,9 @@ constexpr SettingRow kRows[] = {
     {choice_flag("--verify", "full|minimal", "how much of the program is checked before it is used"), "/verify",
      Kind::kChoice, kModel, 0, 0, "\"full\""},
 
+    {switch_flag("--verify-cache", "check the checksums of the weights in cache files, not only of header and index"),
+     "/verify_cache", Kind::kSwitch, kWork, 0, 0, "false"},
+
     // Backend options.
     {list_flag("--global-option", "BACKEND.KEY[:TYPE]=VALUE", "set a process-wide backend option before loading",
                ValueHint::kOption),

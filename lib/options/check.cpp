@@ -101,7 +101,7 @@ Result<void> check_duplicates(std::span<const OptionRequest> requests) {
   return {};
 }
 
-// Backend, key, path, type, unsupported, range.
+// Backend, key, path, type, range.
 Result<CheckedOption> check_request(const OptionRequest& request, Tables tables, const CheckSettings& settings,
                                     std::vector<Warning>& warnings) {
   PTERUN_ASSIGN(const OptionTable* table, check_backend(request, tables));
@@ -118,11 +118,6 @@ Result<CheckedOption> check_request(const OptionRequest& request, Tables tables,
   }
   if (spec != nullptr && !settings.raw) PTERUN_TRY(check_path(request, *spec));
   PTERUN_ASSIGN(OptionValue value, type_value(request, spec));
-  if (spec != nullptr && !spec->unsupported.empty()) {
-    return fail(request_error(
-        ErrorCode::kUnsupportedOption, request,
-        "expected an option that this build can honour, found one that it cannot yet: " + spec->unsupported));
-  }
   if (spec != nullptr && !settings.raw) PTERUN_TRY(check_range(request, *spec, value));
   return CheckedOption{
       request.backend, request.key, request.path, std::move(value), requested_text(request.value), request.source,

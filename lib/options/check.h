@@ -1,6 +1,6 @@
 // Checks what was asked for against the limits and the backends' tables, all of it before anything is applied.
 // Order: limits (a ninth backend among them), the same key twice in one source, then per request backend, key, path,
-// type, unsupported, range; last what needs another option. The first error is returned.
+// type, range; last what needs another option. The first error is returned.
 #pragma once
 
 #include <functional>

@@ -30,8 +30,6 @@ struct OptionSpec {
   std::vector<std::pair<std::string, std::int32_t>> names;  // enum names of ints, for flags only
   // For a string that makes sense only when a bool key of the same backend is true in the same load ("" if none).
   std::string requires_true;
-  // Non-empty: the key is known but this build cannot honour it yet (error unsupported_option); says when it will.
-  std::string unsupported;
   std::string doc;  // one sentence
 };
 

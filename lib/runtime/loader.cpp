@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <set>
 
 #include "base/clock.h"
 #include "runtime/constant_folding.h"
@@ -29,6 +30,17 @@ class MergedData final : public backend::NamedData {
                                   (external_.empty() ? "; no .ptd file was given" : " or the given .ptd files"))
                     .at("key", std::string(key))
                     .with_hint("pass the program's data file with --data FILE.ptd"));
+  }
+
+  std::vector<std::pair<std::string_view, std::size_t>> list() const override {
+    std::vector<std::pair<std::string_view, std::size_t>> entries;
+    for (const auto& file : external_) {
+      for (const program::ExternalEntry& entry : file->entries())
+        entries.emplace_back(entry.key, entry.data.size());
+    }
+    for (const program::NamedBlob& blob : program_->named_data())
+      entries.emplace_back(blob.key, blob.data.size());
+    return entries;
   }
 
   void release_pages(Bytes range) const override {
@@ -125,6 +137,7 @@ class SharedState {
   ExternalTensors external;
   std::unique_ptr<MergedData> named_data;
   backend::LoadOptions options;
+  bool verify_caches = false;
   std::uint64_t program_id = 0;
   std::int64_t begin_ns = 0;
   LoadTimes times;
@@ -157,6 +170,7 @@ Result<std::unique_ptr<backend::Delegate>> SharedState::init_delegate(const prog
   context.threads = threads;
   context.log = log;
   context.program_id = program_id;
+  context.verify_caches = verify_caches;
   context.release_pages = [data = named_data.get()](Bytes range) { data->release_pages(range); };
   std::vector<backend::CompileSpec> compile_specs;
   for (const program::CompileSpecEntry& entry : spec.compile_specs)
@@ -294,6 +308,11 @@ Result<std::unique_ptr<Method>> SharedState::make_method(const program::MethodPl
   state->input_set.resize(plan.inputs.size(), false);
   PTERUN_TRY(init_delegates(*state));
   PTERUN_TRY(prepare_steps(*state));
+  std::set<std::string_view> used_backends;
+  for (const program::DelegateSpec& delegate : plan.delegates)
+    used_backends.insert(delegate.id);
+  for (const std::string_view id : used_backends)
+    backends->find(id)->method_loaded(program_id, plan.name, *log);
   state->load_ns = now_ns() - load_begin_ns;
   times.methods_ns += state->load_ns;
   return std::make_unique<Method>(std::move(state));
@@ -346,6 +365,7 @@ Result<std::unique_ptr<LoadedProgram>> Loader::load(const LoadRequest& request) 
   state.threads = &threads_;
   state.log = &log_;
   state.options = request.options;
+  state.verify_caches = request.verify_caches;
   state.program_id = next_program_id();
   PTERUN_ASSIGN(state.program, program::Program::open(request.path, request.verification));
   for (const std::string& path : request.data_paths) {

@@ -24,6 +24,7 @@ struct LoadRequest {
   std::vector<std::string> data_paths;  // .ptd files
   program::Verification verification = program::Verification::kFull;
   backend::LoadOptions options;  // reach every delegate of every method that is loaded
+  bool verify_caches = false;    // check the checksums of what backends keep in files
 };
 
 struct LoadTimes {

@@ -236,12 +236,6 @@ class Commands(Case):
         self.check_error(run("options", "check", "--global-option", f"{CACHE}=true", "--json",
                              self.folder / "none" / "r.json"), 2, "output", "none/r.json")
 
-    def test_options_of_one_path_that_are_not_in_this_build(self):
-        # Becomes "accepted" when the cache on disk comes; never accepted and ignored before that.
-        for flag, text in (("--load-option", "XnnpackBackend.packed_cache_path=x"),
-                           ("--global-option", "XnnpackBackend.save_weight_cache_on_disk=true")):
-            self.check_error(run("run", DATA / "tiny_add.pte", flag, text), 2, "unsupported_option", f"{flag} #1")
-
 
 class Run(Case):
     """Both paths through `pterun run`, on programs whose outputs are compared with eager's."""

@@ -237,6 +237,13 @@ Result<Bytes> FakeNamedData::find(std::string_view key) const {
   return Bytes(found->second);
 }
 
+std::vector<std::pair<std::string_view, std::size_t>> FakeNamedData::list() const {
+  std::vector<std::pair<std::string_view, std::size_t>> entries;
+  for (const auto& [key, bytes] : blobs_)
+    entries.emplace_back(key, bytes.size());
+  return entries;
+}
+
 ValueIndex PayloadBuilder::internal(DataType type, const Shape& dims, Quantization quantization) {
   Value value;
   value.id = static_cast<std::uint32_t>(graph_.values.size()) + 10;  // ids differ from indices
@@ -316,16 +323,18 @@ Result<void> DelegateHarness::init(std::vector<std::byte> payload, const backend
   delegate_.reset();
   payload_ = std::move(payload);
   backend::InitContext context;
-  context.method = "forward";
+  context.method = method;
   context.load_options = load_options;
   context.named_data = &named_data;
   context.threads = threads_.get();
   context.log = &log;
   context.program_id = program_id;
+  context.verify_caches = verify_caches;
   context.release_pages = [&](Bytes range) { named_data.release_pages(range); };
   auto made = backend_.init(context, payload_, {});
   if (!made) return fail(std::move(made).error());
   delegate_ = *std::move(made);
+  backend_.method_loaded(program_id, method, log);
   return {};
 }
 

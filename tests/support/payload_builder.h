@@ -33,6 +33,7 @@ class FakeNamedData final : public backend::NamedData {
  public:
   void add(const std::string& key, std::vector<std::byte> bytes) { blobs_[key] = std::move(bytes); }
   Result<Bytes> find(std::string_view key) const override;
+  std::vector<std::pair<std::string_view, std::size_t>> list() const override;
   void release_pages(Bytes range) const override { released_bytes += range.size(); }
   mutable std::size_t released_bytes = 0;
 
@@ -101,7 +102,10 @@ class DelegateHarness {
 
   std::vector<options::Option> load_options;
   std::uint64_t program_id = 1;
+  std::string method = "forward";
+  bool verify_caches = false;
 
+  // Also says that the method is loaded: it has this one delegate.
   Result<void> init(PayloadBuilder& builder);
   Result<void> init(std::vector<std::byte> payload, const backend::NamedData& named_data);
   // `tensors` in the order of external ids; outputs are resized.

@@ -43,12 +43,10 @@ options::OptionTable stub_option_table(const std::string& backend) {
   cache_dir.requires_true = "cache";
   OptionSpec flush = make_spec("flush", OptionType::kBool, true, false, std::nullopt);
   flush.action = true;
-  OptionSpec future = make_spec("future", OptionType::kString, false, true, OptionValue(std::string()));
-  future.unsupported = "it comes with a later version";
   return {backend,
           {level, make_spec("cache", OptionType::kBool, true, true, OptionValue(false)),
            make_spec("label", OptionType::kString, true, true, OptionValue(std::string("none"))),
-           make_spec("log_level", OptionType::kInt, true, false, OptionValue(0)), cache_dir, flush, future}};
+           make_spec("log_level", OptionType::kInt, true, false, OptionValue(0)), cache_dir, flush}};
 }
 
 StubBackend::StubBackend(std::string name, StubManner manner) : manner_(manner), table_(stub_option_table(name)) {

@@ -30,8 +30,7 @@ struct StubInit {
 class StubBackend final : public backend::Backend {
  public:
   // Keys: `level` (int 0 to 3, names low, medium, high, full; both paths), `cache` (bool, both), `label` (string,
-  // both), `log_level` (int, process-wide only), `cache_dir` (string, load only, requires `cache`), `flush` (action),
-  // `future` (string, load only, unsupported in this build).
+  // both), `log_level` (int, process-wide only), `cache_dir` (string, load only, requires `cache`), `flush` (action).
   explicit StubBackend(std::string name = "StubBackend", StubManner manner = StubManner::kHonest);
 
   const options::OptionTable& option_table() const override { return table_; }

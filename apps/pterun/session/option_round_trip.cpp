@@ -77,6 +77,7 @@ Result<void> check_round_trip(const config::OptionsPlan& plan, backend::BackendR
     PTERUN_TRY(session.apply_process_wide());
     PTERUN_TRY(session.load_options());
     PTERUN_TRY(session.apply_actions());
+    session.warn_idle_actions();
     return session.restore();
   };
   const auto worked = work();

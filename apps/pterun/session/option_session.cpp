@@ -156,17 +156,50 @@ void OptionSession::judge(OptionReport& report, const runtime::LoadedProgram& pr
     }
     return;
   }
+  if (report.action) {
+    judge_action(report, finished);
+    return;
+  }
   if (report.evidence == Evidence::kStored && delegates > 0 && effective == delegates) {
     report.evidence = Evidence::kEffective;
   }
   const bool overridden = std::ranges::any_of(checked_.load, [&](const CheckedOption& option) {
     return option.backend == report.backend && option.key == report.key;
   });
-  if (!report.action && overridden && delegates > 0 && effective == 0) {
+  if (overridden && delegates > 0 && effective == 0) {
     log_->warn({"global_option_overridden",
                 fmt::format("process-wide {}.{} (from {}) is overridden by a load option in every delegate",
                             report.backend, report.key, report.source),
                 "remove one of the two"});
+  }
+}
+
+// An action was effective when every delegate that it concerned says that it was done; others do not mention it.
+void OptionSession::judge_action(OptionReport& report, bool finished) const {
+  if (report.evidence < Evidence::kAccepted || report.requested != options::OptionValue(true)) return;
+  const std::string name = fmt::format("{}.{} (from {})", report.backend, report.key, report.source);
+  if (report.effects.empty() && finished) {
+    log_->warn({"action_idle", name + " found nothing to act on in this program",
+                fmt::format("`pterun options list {}` says what it acts on", report.backend)});
+  }
+  if (report.effects.empty()) return;
+  const auto failed = std::ranges::find_if(report.effects, [&](const auto& e) { return e.value != report.requested; });
+  if (failed == report.effects.end()) {
+    report.evidence = Evidence::kEffective;
+  } else {
+    log_->warn({"action_failed", name + ": " + failed->detail, ""});
+  }
+}
+
+void OptionSession::warn_idle_actions() const {
+  for (const OptionReport& report : reports_) {
+    if (!report.action || report.evidence < Evidence::kAccepted || report.requested != options::OptionValue(true)) {
+      continue;
+    }
+    log_->warn({"action_idle",
+                fmt::format("{}.{} (from {}) found nothing to act on: no program is loaded", report.backend, report.key,
+                            report.source),
+                "give it to `pterun run` or `pterun bench`"});
   }
 }
 

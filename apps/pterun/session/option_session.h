@@ -26,6 +26,8 @@ class OptionSession {
   Result<backend::LoadOptions> load_options();
   // Sets actions after loading.
   Result<void> apply_actions();
+  // Warns about actions that found nothing to act on, in a command that loads no program.
+  void warn_idle_actions() const;
   // Reads process-wide values back once more and collects receipts and effects. Call when the work is done;
   // `finished` says whether it was, so that an option is not called unused because loading failed.
   void collect(const runtime::LoadedProgram& program, bool finished);
@@ -41,6 +43,7 @@ class OptionSession {
   OptionSession(backend::BackendRegistry& registry, LogSink& log) : registry_(&registry), log_(&log) {}
   Result<void> set_one(const options::CheckedOption& option, report::OptionReport& report);
   void judge(report::OptionReport& report, const runtime::LoadedProgram& program, bool finished) const;
+  void judge_action(report::OptionReport& report, bool finished) const;
 
   backend::BackendRegistry* registry_;
   LogSink* log_;

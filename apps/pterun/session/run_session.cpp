@@ -96,6 +96,7 @@ Result<void> RunSession::load(report::RunReport& report) {
     request.data_paths.push_back(*file);
   request.verification =
       *plan_.verify == config::Verify::kFull ? program::Verification::kFull : program::Verification::kMinimal;
+  request.verify_caches = *plan_.verify_cache;
   PTERUN_ASSIGN(request.options, options_->load_options());
   loader_ = std::make_unique<runtime::Loader>(backends_, operators_, *threads_, log_);
   report.memory["rss_before_load_bytes"] = resident_bytes();
@@ -114,6 +115,11 @@ Result<void> RunSession::load(report::RunReport& report) {
     steps_.push_back(std::move(prepared));
   }
   PTERUN_TRY(options_->apply_actions());
+  const auto keeps_weights = [](const options::CheckedOption& option) { return option.key == "packed_cache_path"; };
+  if (*plan_.verify_cache && std::ranges::none_of(options_->checked().load, keeps_weights)) {
+    log_.warn({"verify_cache_unused", "--verify-cache has nothing to check: no cache file is given",
+               "give --load-option XnnpackBackend.packed_cache_path=FILE, or leave it out"});
+  }
   report.timing.load_ns = now_ns() - begin_ns;
   report.memory["rss_after_load_bytes"] = resident_bytes();
   return {};

@@ -13,8 +13,6 @@ using options::OptionSpec;
 using options::OptionType;
 using options::OptionValue;
 
-constexpr char kNoDiskCache[] = "the weight cache on disk is not in this build";
-
 options::OptionTable make_table() {
   OptionSpec sharing;
   sharing.key = kWorkspaceSharingKey;
@@ -39,16 +37,14 @@ options::OptionTable make_table() {
   path.load = true;
   path.default_value = OptionValue(std::string());
   path.requires_true = kWeightCacheKey;
-  path.unsupported = kNoDiskCache;
-  path.doc = "File that keeps packed weights for the next process.";
+  path.doc = "File that keeps packed weights: written after the first load, mapped by later ones.";
 
   OptionSpec save;
   save.key = kSaveCacheKey;
   save.type = OptionType::kBool;
   save.process_wide = true;
   save.action = true;
-  save.unsupported = kNoDiskCache;
-  save.doc = "true saves every live cache file.";
+  save.doc = "true saves every live cache file (packed_cache_path) that is not up to date.";
 
   return {"XnnpackBackend", {sharing, cache, path, save}};
 }
@@ -75,7 +71,6 @@ Result<void> check_option(const OptionSpec& spec, const Option& option, OptionPa
     return fail(option_error(ErrorCode::kInvalidArgument, spec.key,
                              fmt::format("expected {} to {}, found {}", spec.min, spec.max, *number)));
   }
-  if (!spec.unsupported.empty()) return fail(option_error(ErrorCode::kNotSupported, spec.key, spec.unsupported));
   return {};
 }
 
@@ -83,6 +78,7 @@ void apply(BackendOptions& target, const Option& option) {
   if (option.key == kWorkspaceSharingKey)
     target.workspace_sharing = static_cast<WorkspaceSharing>(*option.value.as_int());
   if (option.key == kWeightCacheKey) target.weight_cache = *option.value.as_bool();
+  if (option.key == kPackedCachePathKey) target.packed_cache_path = *option.value.as_string();
 }
 
 }  // namespace
@@ -109,6 +105,10 @@ Result<BackendOptions> with_load_options(BackendOptions process_wide, std::span<
     if (spec == nullptr) continue;
     PTERUN_TRY(check_option(*spec, option, OptionPath::kLoad));
     apply(process_wide, option);
+  }
+  if (!process_wide.packed_cache_path.empty() && !process_wide.weight_cache) {
+    return fail(option_error(ErrorCode::kInvalidArgument, kPackedCachePathKey,
+                             fmt::format("needs {}, which is false for this load", kWeightCacheKey)));
   }
   return process_wide;
 }

@@ -16,6 +16,7 @@ enum class WorkspaceSharing : std::uint8_t { kDisabled = 0, kPerModel = 1, kGlob
 struct BackendOptions {
   WorkspaceSharing workspace_sharing = WorkspaceSharing::kGlobal;
   bool weight_cache = false;
+  std::string packed_cache_path;  // of one load; empty: none
 };
 
 inline constexpr char kWorkspaceSharingKey[] = "workspace_sharing_mode";
@@ -25,12 +26,12 @@ inline constexpr char kSaveCacheKey[] = "save_weight_cache_on_disk";
 
 const options::OptionTable& option_table();
 
-// The process-wide values after these options. Errors, naming XnnpackBackend.KEY: kNotFound (unknown key),
-// kInvalidArgument (load-only key, type or range), kNotSupported (not in this build).
+// The process-wide values after these options; an action changes none. Errors, naming XnnpackBackend.KEY: kNotFound
+// (unknown key), kInvalidArgument (load-only key, type or range).
 Result<BackendOptions> with_process_wide(BackendOptions current, std::span<const options::Option> options);
 
 // What is in force for one load: process-wide values, overridden by load options. Keys that the table does not know
-// are left alone. Errors: kInvalidArgument (process-wide-only key, type or range), kNotSupported.
+// are left alone. Errors: kInvalidArgument (process-wide-only key, type or range, a cache path with the cache off).
 Result<BackendOptions> with_load_options(BackendOptions process_wide, std::span<const options::Option> options);
 
 // A process-wide value. Errors: kNotFound (unknown, load-only or action key).

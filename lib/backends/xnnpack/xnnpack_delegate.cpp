@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/xnnpack/disk_cache.h"
 #include "backends/xnnpack/weight_keys.h"
 #include "backends/xnnpack/work_estimate.h"
 #include "backends/xnnpack_payload/shape_inference.h"
@@ -92,8 +93,8 @@ void widen_in_place(Tensor& tensor) {
 }  // namespace
 
 XnnpackDelegate::XnnpackDelegate(PayloadGraph graph, const BackendOptions& options,
-                                 std::shared_ptr<Workspace> workspace, std::shared_ptr<WeightCache> cache)
-    : graph_(std::move(graph)), options_(options), weights_(std::move(cache)), workspace_(std::move(workspace)) {
+                                 std::shared_ptr<Workspace> workspace, WeightStores stores)
+    : graph_(std::move(graph)), options_(options), weights_(std::move(stores)), workspace_(std::move(workspace)) {
   const auto lock = workspace_->lock();
   workspace_->add_user();
 }
@@ -109,9 +110,9 @@ XnnpackDelegate::~XnnpackDelegate() {
 Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::InitContext& context, PayloadGraph graph,
                                                                const BackendOptions& options,
                                                                std::shared_ptr<Workspace> workspace,
-                                                               std::shared_ptr<WeightCache> cache) {
+                                                               WeightStores stores) {
   std::unique_ptr<XnnpackDelegate> delegate(
-      new XnnpackDelegate(std::move(graph), options, std::move(workspace), std::move(cache)));
+      new XnnpackDelegate(std::move(graph), options, std::move(workspace), std::move(stores)));
   PTERUN_ASSIGN(delegate->declared_, xnnpack_payload::infer_declared_shapes(delegate->graph_));
   PTERUN_TRY(delegate->make_arguments());
   delegate->expose_unread_results();
@@ -124,6 +125,7 @@ Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::In
     const Bytes original = constants.original(constant);
     if (context.release_pages && !original.empty()) context.release_pages(original);
   }));
+  delegate->weights_.report_unnamed();
   return delegate;
 }
 
@@ -482,11 +484,42 @@ std::vector<backend::OptionEffect> XnnpackDelegate::option_effects() const {
     cache = fmt::format("{} hits, {} misses, {} bytes packed, {} bytes in use", stats.hits, stats.misses,
                         stats.packed_bytes, stats.bytes);
   }
-  return {{kWorkspaceSharingKey, options::OptionValue(mode),
-           fmt::format("{}: workspace {}, {} bytes, used by {} delegate{}",
-                       workspace_sharing_name(options_.workspace_sharing), workspace_->id(), workspace_->bytes(),
-                       workspace_->users(), workspace_->users() == 1 ? "" : "s")},
-          {kWeightCacheKey, options::OptionValue(options_.weight_cache), cache}};
+  std::vector<backend::OptionEffect> effects = {
+      {kWorkspaceSharingKey, options::OptionValue(mode),
+       fmt::format("{}: workspace {}, {} bytes, used by {} delegate{}",
+                   workspace_sharing_name(options_.workspace_sharing), workspace_->id(), workspace_->bytes(),
+                   workspace_->users(), workspace_->users() == 1 ? "" : "s")},
+      {kWeightCacheKey, options::OptionValue(options_.weight_cache), cache}};
+  if (!options_.packed_cache_path.empty()) add_cache_file_effects(effects);
+  return effects;
+}
+
+// The path counts as in force only while the file holds what is used; the text says what became of it.
+void XnnpackDelegate::add_cache_file_effects(std::vector<backend::OptionEffect>& effects) const {
+  const DiskCache* disk = weights_.disk();
+  if (disk == nullptr) {
+    effects.push_back({kPackedCachePathKey, options::OptionValue(std::string()),
+                       fmt::format("not used: {} serves another program of this process", options_.packed_cache_path)});
+    return;
+  }
+  const PackedStats& stats = weights_.stats();
+  std::string text = fmt::format("{}; here {} entries, {} bytes reused, {} missed", disk->status(), stats.mapped,
+                                 stats.mapped_bytes, stats.misses);
+  if (stats.packed_in_vain > 0) {
+    text += fmt::format("; {} packed all the same: XNNPACK does not ask for those first", stats.packed_in_vain);
+  }
+  if (stats.unnamed > 0) text += fmt::format("; {} not kept: their weights have no name", stats.unnamed);
+  if (const std::size_t others = weights_.unasked(); others > 0) {
+    text += fmt::format("; {} not kept: XNNPACK packs depthwise convolutions without a cache", others);
+  }
+  if (const std::size_t others = weights_.unannounced(); others > 0) {
+    text += fmt::format("; {} not kept: constant operands of matrix products", others);
+  }
+  effects.push_back({kPackedCachePathKey,
+                     options::OptionValue(disk->is_in_force() ? options_.packed_cache_path : std::string()), text});
+  if (const auto demand = disk->saved_on_demand()) {
+    effects.push_back({kSaveCacheKey, options::OptionValue(demand->succeeded), demand->text});
+  }
 }
 
 backend::Metrics XnnpackDelegate::metrics() const {
@@ -499,6 +532,8 @@ backend::Metrics XnnpackDelegate::metrics() const {
       {"threads", pool_ == nullptr ? 1 : static_cast<std::int64_t>(pthreadpool_get_threads_count(pool_))},
       {"weight_cache_hits", stats.hits},
       {"weight_cache_misses", stats.misses},
+      {"cache_file_hits", stats.mapped},
+      {"cache_file_bytes", stats.mapped_bytes},
       {"workspace_bytes", static_cast<std::int64_t>(workspace_->bytes())},
       {"workspace_id", workspace_->id()},
   };

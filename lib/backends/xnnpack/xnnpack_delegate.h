@@ -24,11 +24,10 @@ using Runtime = std::unique_ptr<xnn_runtime, RuntimeDeleter>;
 
 class XnnpackDelegate final : public backend::Delegate {
  public:
-  // Builds the runtime; a null cache shares no weights. Errors: as Backend::init.
+  // Builds the runtime. Errors: as Backend::init.
   static Result<std::unique_ptr<XnnpackDelegate>> make(const backend::InitContext& context, PayloadGraph graph,
                                                        const BackendOptions& options,
-                                                       std::shared_ptr<Workspace> workspace,
-                                                       std::shared_ptr<WeightCache> cache);
+                                                       std::shared_ptr<Workspace> workspace, WeightStores stores);
   ~XnnpackDelegate() override;
 
   Result<void> execute(std::span<pterun::Value* const> args) override;
@@ -51,7 +50,7 @@ class XnnpackDelegate final : public backend::Delegate {
   };
 
   XnnpackDelegate(PayloadGraph graph, const BackendOptions& options, std::shared_ptr<Workspace> workspace,
-                  std::shared_ptr<WeightCache> cache);
+                  WeightStores stores);
 
   Result<void> make_arguments();
   void expose_unread_results();
@@ -74,6 +73,7 @@ class XnnpackDelegate final : public backend::Delegate {
   const Shape& inner_shape(ValueIndex index) const;
   void convert_inputs(std::span<pterun::Value* const> args) const;
   void convert_outputs(std::span<pterun::Value* const> args) const;
+  void add_cache_file_effects(std::vector<backend::OptionEffect>& effects) const;
 
   PayloadGraph graph_;
   BackendOptions options_;

@@ -30,7 +30,6 @@ json option_json(const ListedOption& option) {
                     {"default", value_json(spec.default_value)},
                     {"current", value_json(option.current)},
                     {"requires", spec.requires_true.empty() ? json(nullptr) : json(spec.requires_true)},
-                    {"unsupported", spec.unsupported.empty() ? json(nullptr) : json(spec.unsupported)},
                     {"doc", spec.doc}};
   if (spec.type == options::OptionType::kInt) {
     described["min"] = spec.min;
@@ -65,7 +64,6 @@ std::string option_list_text(const std::vector<BackendOptions>& backends) {
       if (!spec.requires_true.empty()) text += "; needs " + spec.requires_true + "=true";
       text += "\n";
       if (!spec.doc.empty()) text += "      " + spec.doc + "\n";
-      if (!spec.unsupported.empty()) text += "      not in this build: " + spec.unsupported + "\n";
     }
   }
   return text;
