@@ -53,6 +53,8 @@ struct InitContext {
   std::function<void(Bytes)> release_pages;
   // Check the checksums of what comes from files that a backend keeps between processes.
   bool verify_caches = false;
+  // Count the time of every node of the delegate (Delegate::node_times), which makes it slower.
+  bool profile_nodes = false;
 
   // The option with that key, or null. Keys are unique.
   const options::OptionValue* load_option(std::string_view key) const;
@@ -69,6 +71,13 @@ struct OptionEffect {
 // Named sizes and counters, for the report's memory and delegates sections ("workspace_bytes", "packed_bytes").
 using Metrics = std::map<std::string, std::int64_t>;
 
+// Time of one node inside a delegate, in the delegate's own words and order.
+struct NodeTime {
+  std::string name;  // "Fully Connected (NC, F32) GEMM"
+  std::int64_t total_ns = 0;
+  std::int64_t calls = 0;
+};
+
 // One initialised delegate of one method. Calls come from one thread at a time per LoadedProgram.
 class Delegate {
  public:
@@ -78,6 +87,8 @@ class Delegate {
   virtual Result<void> execute(std::span<Value* const> args) = 0;
   virtual std::vector<OptionEffect> option_effects() const { return {}; }
   virtual Metrics metrics() const { return {}; }
+  // Sums over all executions of a delegate made with profile_nodes; empty without, and for what cannot tell.
+  virtual std::vector<NodeTime> node_times() const { return {}; }
 };
 
 class Backend {

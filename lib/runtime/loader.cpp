@@ -138,6 +138,7 @@ class SharedState {
   std::unique_ptr<MergedData> named_data;
   backend::LoadOptions options;
   bool verify_caches = false;
+  bool profile_nodes = false;
   std::uint64_t program_id = 0;
   std::int64_t begin_ns = 0;
   LoadTimes times;
@@ -171,6 +172,7 @@ Result<std::unique_ptr<backend::Delegate>> SharedState::init_delegate(const prog
   context.log = log;
   context.program_id = program_id;
   context.verify_caches = verify_caches;
+  context.profile_nodes = profile_nodes;
   context.release_pages = [data = named_data.get()](Bytes range) { data->release_pages(range); };
   std::vector<backend::CompileSpec> compile_specs;
   for (const program::CompileSpecEntry& entry : spec.compile_specs)
@@ -366,6 +368,7 @@ Result<std::unique_ptr<LoadedProgram>> Loader::load(const LoadRequest& request) 
   state.log = &log_;
   state.options = request.options;
   state.verify_caches = request.verify_caches;
+  state.profile_nodes = request.profile_nodes;
   state.program_id = next_program_id();
   PTERUN_ASSIGN(state.program, program::Program::open(request.path, request.verification));
   for (const std::string& path : request.data_paths) {

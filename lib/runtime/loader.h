@@ -25,6 +25,7 @@ struct LoadRequest {
   program::Verification verification = program::Verification::kFull;
   backend::LoadOptions options;  // reach every delegate of every method that is loaded
   bool verify_caches = false;    // check the checksums of what backends keep in files
+  bool profile_nodes = false;    // delegates count the time of their nodes
 };
 
 struct LoadTimes {

@@ -76,6 +76,7 @@ void record(std::vector<InstructionProfile>& profile, std::size_t index, const S
       case Step::Kind::kKernel: entry.name = std::string(step.name); break;
       case Step::Kind::kDelegate:
         entry.name = "delegate " + std::to_string(step.a) + " (" + std::string(step.name) + ")";
+        entry.delegate = step.a;
         break;
       case Step::Kind::kMove: entry.name = "move"; break;
       case Step::Kind::kJumpFalse: entry.name = "jump_false"; break;

@@ -44,6 +44,7 @@ struct InstructionProfile {
   std::string name;  // operator name, or "delegate 3 (XnnpackBackend)"
   std::int64_t total_ns = 0;
   std::int64_t calls = 0;
+  std::optional<std::size_t> delegate;  // the delegate's index, when it is a call of one
 };
 
 class Method {

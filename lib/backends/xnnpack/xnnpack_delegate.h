@@ -2,25 +2,23 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include <xnnpack.h>
 
 #include "backend/backend.h"
 #include "backends/xnnpack/backend_options.h"
+#include "backends/xnnpack/delegate_arguments.h"
 #include "backends/xnnpack/node_plan.h"
+#include "backends/xnnpack/node_profile.h"
 #include "backends/xnnpack/packed_weights.h"
+#include "backends/xnnpack/runtime.h"
 #include "backends/xnnpack/subgraph_builder.h"
 #include "backends/xnnpack/workspaces.h"
 #include "backends/xnnpack_payload/graph.h"
 
 namespace pterun::backends::xnn {
-
-struct RuntimeDeleter {
-  void operator()(xnn_runtime* runtime) const { xnn_delete_runtime(runtime); }
-};
-using Runtime = std::unique_ptr<xnn_runtime, RuntimeDeleter>;
 
 class XnnpackDelegate final : public backend::Delegate {
  public:
@@ -33,34 +31,15 @@ class XnnpackDelegate final : public backend::Delegate {
   Result<void> execute(std::span<pterun::Value* const> args) override;
   std::vector<backend::OptionEffect> option_effects() const override;
   backend::Metrics metrics() const override;
+  std::vector<backend::NodeTime> node_times() const override;
 
  private:
-  // An argument of the delegate call, and what the runtime was last set up with for it.
-  struct Argument {
-    ValueIndex value = 0;
-    std::uint32_t position = 0;  // in the call's arguments; also XNNPACK's external id
-    DType dtype = DType::kFloat32;
-    bool is_index = false;      // 32-bit indices inside; int64 outside is allowed
-    bool is_converted = false;  // bfloat16 outside, float32 inside
-    bool is_hidden = false;     // no argument: a result that nobody reads, in memory of the delegate
-    Shape shape;                // the tensor's, logical order
-    DimOrder order;
-    void* data = nullptr;   // what XNNPACK reads or writes
-    AlignedBuffer scratch;  // that memory, of a converted or hidden argument
-  };
-
   XnnpackDelegate(PayloadGraph graph, const BackendOptions& options, std::shared_ptr<Workspace> workspace,
                   WeightStores stores);
 
-  Result<void> make_arguments();
-  void expose_unread_results();
   // Plans for `shapes` and makes the runtime; specialised if the inputs have the payload's own shapes.
   Result<void> make_runtime(const std::vector<Shape>& shapes, const std::function<void(const void*)>& release_constant);
   bool is_declared(const std::vector<Shape>& shapes) const;
-  // Names the node that XNNPACK refuses, by making a runtime of each alone.
-  Error diagnose(xnn_status status, const NodePlan& plan) const;
-
-  Result<Tensor*> tensor_of(std::span<pterun::Value* const> args, const Argument& argument) const;
   Result<bool> inputs_changed_shape(std::span<pterun::Value* const> args);
   Result<void> infer(std::span<pterun::Value* const> args);
   Result<void> resize_outputs(std::span<pterun::Value* const> args);
@@ -71,8 +50,6 @@ class XnnpackDelegate final : public backend::Delegate {
   bool needs_other_runtime(const std::vector<Shape>& shapes) const;
   pthreadpool* choose_pool(const std::vector<Shape>& shapes) const;
   const Shape& inner_shape(ValueIndex index) const;
-  void convert_inputs(std::span<pterun::Value* const> args) const;
-  void convert_outputs(std::span<pterun::Value* const> args) const;
   void add_cache_file_effects(std::vector<backend::OptionEffect>& effects) const;
 
   PayloadGraph graph_;
@@ -83,6 +60,7 @@ class XnnpackDelegate final : public backend::Delegate {
   ThreadPool* threads_ = nullptr;
   pthreadpool* pool_ = nullptr;  // what the runtime was made with: null where threads do not pay
   Runtime runtime_;
+  std::optional<NodeProfile> node_profile_;  // where the times of nodes are wanted
   NodePlan plan_;
   std::vector<Shape> declared_;   // the values' shapes by the payload: static shapes or bounds
   std::vector<Shape> built_for_;  // the values' shapes that the plan was made for

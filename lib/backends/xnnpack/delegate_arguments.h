@@ -1,0 +1,50 @@
+// Arguments of a delegate call: how the tensors outside and the values inside relate in shape, type and memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/xnnpack/subgraph_builder.h"
+#include "backends/xnnpack_payload/graph.h"
+#include "tensor/value.h"
+
+namespace pterun::backends::xnn {
+
+// An argument of the delegate call, and what the runtime was last set up with for it.
+struct Argument {
+  ValueIndex value = 0;
+  std::uint32_t position = 0;  // in the call's arguments; also XNNPACK's external id
+  DType dtype = DType::kFloat32;
+  bool is_index = false;      // 32-bit indices inside; int64 outside is allowed
+  bool is_converted = false;  // bfloat16 outside, float32 inside
+  bool is_hidden = false;     // no argument: a result that nobody reads, in memory of the delegate
+  Shape shape;                // the tensor's, logical order
+  DimOrder order;
+  void* data = nullptr;   // what XNNPACK reads or writes
+  AlignedBuffer scratch;  // that memory, of a converted or hidden argument
+};
+
+// The arguments for values of the graph, in the order given. Errors: kNotSupported for a type that cannot be passed.
+Result<std::vector<Argument>> make_arguments(const PayloadGraph& graph, std::span<const ValueIndex> values);
+
+// Adds an argument to `outputs` for every result that no node reads: XNNPACK 2024-11 drops a value that no node reads
+// even where a node still writes it, and then writes to no address. As an output it stays.
+void expose_unread_results(PayloadGraph& graph, std::vector<Argument>& outputs);
+
+// The tensor at the argument's position. Errors: kInvalidProgram, kInvalidArgument (blame kProgram).
+Result<Tensor*> tensor_of(std::span<pterun::Value* const> args, const Argument& argument);
+
+// The sizes of a dense tensor's dims in their order of memory, as the payload sees them; `declared` are the payload's.
+// Dims of size 1 may stand anywhere in memory: where the dim order alone leads elsewhere, a row-major tensor of the
+// declared shape is that shape (a channels-last image with one channel, a 0-d tensor).
+Shape physical_shape(const Tensor& tensor, const Shape& declared);
+// The inverse: the sizes of a result with physical sizes in the tensor that is to hold it.
+Shape logical_shape(const Shape& physical, const Tensor& tensor);
+
+// Widens bfloat16 inputs into their scratch memory.
+void convert_inputs(std::span<const Argument> inputs, std::span<pterun::Value* const> args);
+// Narrows bfloat16 results, and widens indices where the tensor outside is int64.
+void convert_outputs(std::span<const Argument> outputs, std::span<pterun::Value* const> args);
+
+}  // namespace pterun::backends::xnn
