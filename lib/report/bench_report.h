@@ -17,6 +17,14 @@
 
 namespace pterun::report {
 
+// Time of one node inside a delegate; XNNPACK counts in whole microseconds, so that each call loses up to one.
+struct ProfileNode {
+  std::string name;  // the backend's: "Fully Connected (NC, F32) GEMM"
+  std::int64_t total_ns = 0;
+  std::int64_t calls = 0;
+  double share = 0;  // of the delegate's time
+};
+
 // Time of one instruction in the profiled run, which is a run of its own: looking costs time.
 struct ProfileEntry {
   std::string method;
@@ -25,6 +33,8 @@ struct ProfileEntry {
   std::int64_t total_ns = 0;
   std::int64_t calls = 0;
   double share = 0;  // of the sum over all instructions
+  // Of a delegate whose backend can tell, in its order. What they leave of the delegate's time is its overhead.
+  std::vector<ProfileNode> nodes;
 };
 
 // One process that measured one cell.

@@ -43,6 +43,11 @@ class OneCell(Case):
         for name in ("rss_before_load_bytes", "rss_after_load_bytes", "rss_after_first_bytes", "rss_steady_bytes",
                      "peak_rss_bytes"):
             self.assertGreater(process["memory"][name], 0)
+        self.assertEqual(process["memory"]["workspace_after_load_bytes"], 0)
+        for phase in ("after_load", "after_first", "steady"):
+            self.assertGreaterEqual(process["memory"][f"peak_rss_{phase}_bytes"], process["memory"][f"rss_{phase}_bytes"])
+            for what in ("planned", "packed", "mapped", "workspace"):
+                self.assertIn(f"{what}_{phase}_bytes", process["memory"])
         self.assertEqual(report["timing"]["steady"]["runs"], 12)
 
     def test_the_text_names_what_was_measured(self):
@@ -74,6 +79,35 @@ class OneCell(Case):
         self.assertTrue(any("XnnpackBackend" in entry["name"] for entry in cell["profile"]))
         self.assertAlmostEqual(sum(entry["share"] for entry in cell["profile"]), 1)
         self.assertEqual({entry["calls"] for entry in cell["profile"]}, {12})
+        delegate, = [entry for entry in cell["profile"] if "XnnpackBackend" in entry["name"]]
+        self.assertTrue(any("Fully Connected" in node["name"] for node in delegate["nodes"]))
+        self.assertEqual({node["calls"] for node in delegate["nodes"]}, {12})
+
+    def test_the_nodes_of_a_delegate_take_most_of_its_time_and_not_more(self):
+        # Nodes of some microseconds: XNNPACK counts whole ones.
+        cell, = run("bench", DATA / "silero.pte", *QUICK, "--profile", "--json",
+                    "-").report()["bench"]["cells"]
+        delegates = [entry for entry in cell["profile"] if entry["nodes"]]
+        whole = sum(entry["total_ns"] for entry in delegates)
+        nodes = sum(node["total_ns"] for entry in delegates for node in entry["nodes"])
+        self.assertGreater(nodes, 0.1 * whole)
+        self.assertLessEqual(nodes, whole)
+        for entry in delegates:
+            self.assertAlmostEqual(sum(node["share"] for node in entry["nodes"]) * entry["total_ns"],
+                                   sum(node["total_ns"] for node in entry["nodes"]), delta=1)
+        text = run("bench", DATA / "silero.pte", *QUICK, "--profile").out
+        self.assertIn("outside its nodes", text)
+
+    def test_memory_is_reported_for_each_phase(self):
+        done = run("bench", DATA / "tiny_mlp.pte", *QUICK)
+        for part in ("before load", "after load", "after first", "steady", "workspaces", "packed weights"):
+            self.assertIn(part, done.out)
+        memory = run("bench", DATA / "tiny_mlp.pte", *QUICK, "--json", "-").report()["bench"]["cells"][0]["processes"][0]["memory"]
+        self.assertGreater(memory["packed_after_load_bytes"], 100000)
+        self.assertEqual(memory["mapped_after_load_bytes"], 0)
+        self.assertGreater(memory["workspace_after_first_bytes"], 0)
+        self.assertEqual(memory["workspace_after_first_bytes"], memory["workspace_steady_bytes"])
+        self.assertGreater(memory["planned_after_load_bytes"], 0)
 
     def test_inputs_are_rotated_only_when_they_are_generated(self):
         done = run("bench", DATA / "tiny_add.pte", *QUICK, "--input-seeds", "3", "--json", "-")

@@ -12,9 +12,11 @@
 #include "base/clock.h"
 #include "bench/sampling.h"
 #include "generated/version.h"
+#include "pterun/session/bench_profile.h"
 #include "pterun/session/bench_progress.h"
 #include "pterun/session/host.h"
 #include "pterun/session/interrupt.h"
+#include "pterun/session/report_parts.h"
 
 namespace pterun::app {
 namespace {
@@ -44,15 +46,15 @@ class Measurement {
   Result<void> run() {
     PTERUN_TRY(make_inputs());
     PTERUN_TRY(session_.keep_outputs(report_));
-    report_.memory["rss_after_first_bytes"] = resident_bytes();
+    note_memory(report_, "after_first", &session_.program());
     const std::int64_t throttled_before = throttle_events();
     PTERUN_ASSIGN(const bench::Samples samples, sample_steady());
     if (throttle_events() > throttled_before) {
       session_.log().warn({"throttled", "the processor was slowed down for heat while measuring",
                            "cool it down, or use fewer threads"});
     }
+    note_memory(report_, "steady", &session_.program());
     report_.memory["peak_rss_bytes"] = peak_resident_bytes();
-    report_.memory["rss_steady_bytes"] = resident_bytes();
     report_.timing.steady_ns = samples.samples_ns;
     describe(samples);
     return *plan_.bench.profile ? profile() : Result<void>();
@@ -83,18 +85,18 @@ class Measurement {
     return set == 0 ? session_.steps()[step].inputs : rotated_[set - 1][step];
   }
 
-  Result<std::int64_t> execute() {
+  // All steps once, on the session's program or, with its methods by step, on another load of it.
+  Result<std::int64_t> execute(const runtime::LoadedProgram& program, const std::vector<runtime::Method*>& methods) {
     PTERUN_TRY(check_interrupt());
-    const auto& steps = session_.steps();
     if (*plan_.fresh_state) {
-      for (const auto& method : session_.program().methods())
+      for (const auto& method : program.methods())
         PTERUN_TRY(method->reset_state());
     }
     std::int64_t total_ns = 0;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (steps.size() > 1 || !rotated_.empty()) PTERUN_TRY(set_inputs(*steps[i].method, inputs_of(i)));
+    for (std::size_t i = 0; i < methods.size(); ++i) {
+      if (methods.size() > 1 || !rotated_.empty()) PTERUN_TRY(set_inputs(*methods[i], inputs_of(i)));
       const std::int64_t begin_ns = now_ns();
-      PTERUN_TRY(steps[i].method->execute());
+      PTERUN_TRY(methods[i]->execute());
       total_ns += now_ns() - begin_ns;
     }
     ++executions_;
@@ -109,7 +111,10 @@ class Measurement {
     rules.max_time_ns = std::llround(*plan_.bench.max_time_s * 1e9);
     rules.until_ci = *plan_.bench.until_ci;
     BenchProgress progress(*plan_.output.progress);
-    return bench::sample(rules, {[this] { return execute(); }, &now_ns,
+    std::vector<runtime::Method*> methods;
+    for (const PreparedStep& step : session_.steps())
+      methods.push_back(step.method);
+    return bench::sample(rules, {[&] { return execute(session_.program(), methods); }, &now_ns,
                                  [&progress](const auto& samples_ns) { progress.show_runs(samples_ns); }});
   }
 
@@ -138,33 +143,30 @@ class Measurement {
     report_.bench->cells.push_back(std::move(cell));
   }
 
-  // As many executions as the sample had, at most 100.
+  // Executions on the program loaded once more: as many as the sample had, at most 100, after one that does not count.
   Result<void> profile() {
     constexpr std::size_t kMostRuns = 100;
-    std::vector<std::pair<runtime::Method*, std::vector<runtime::InstructionProfile>>> profiles;
-    for (const auto& method : session_.program().methods())
-      profiles.emplace_back(method.get(), std::vector<runtime::InstructionProfile>());
-    for (auto& [method, entries] : profiles)
-      method->attach_profile(&entries);
+    PTERUN_ASSIGN(const auto program, session_.load_profiled());
+    std::vector<runtime::Method*> methods;
+    for (std::size_t i = 0; i < session_.steps().size(); ++i) {
+      PTERUN_ASSIGN(runtime::Method * method, program->load_method(session_.steps()[i].method->name()));
+      methods.push_back(method);
+      PTERUN_TRY(set_inputs(*method, inputs_of(i)));
+    }
+    const auto run_once = [&]() -> Result<void> {
+      PTERUN_ASSIGN([[maybe_unused]] const std::int64_t elapsed_ns, execute(*program, methods));
+      return {};
+    };
+    PTERUN_TRY(run_once());
+    std::vector<MethodProfile> profiles;
+    for (const auto& method : program->methods())
+      profiles.emplace_back(*method);
+    for (MethodProfile& profile : profiles)
+      profile.attach();
     Result<void> result;
-    for (std::size_t i = 0; i < std::min(report_.timing.steady_ns.size(), kMostRuns) && result; ++i) {
-      auto executed = execute();
-      if (!executed) result = fail(std::move(executed).error());
-    }
-    std::int64_t sum_ns = 0;
-    for (auto& [method, entries] : profiles) {
-      method->attach_profile(nullptr);
-      for (const runtime::InstructionProfile& entry : entries)
-        sum_ns += entry.total_ns;
-    }
-    std::vector<report::ProfileEntry>& list = report_.bench->cells.front().profile;
-    for (const auto& [method, entries] : profiles) {
-      for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (entries[i].calls == 0) continue;
-        list.push_back({method->name(), i, entries[i].name, entries[i].total_ns, entries[i].calls,
-                        sum_ns == 0 ? 0 : static_cast<double>(entries[i].total_ns) / static_cast<double>(sum_ns)});
-      }
-    }
+    for (std::size_t i = 0; i < std::min(report_.timing.steady_ns.size(), kMostRuns) && result; ++i)
+      result = run_once();
+    report_.bench->cells.front().profile = collect_profile(profiles);
     return result;
   }
 

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/sha256.h"
 #include "compare/element_reader.h"
+#include "pterun/session/host.h"
 
 namespace pterun::app {
 namespace {
@@ -167,12 +170,31 @@ report::MethodReport describe_method(const runtime::Method& method, const StepIn
   return report;
 }
 
-void add_memory(report::RunReport& report) {
-  std::int64_t planned = 0;
-  for (const report::MethodReport& method : report.methods) {
-    for (const std::uint64_t bytes : method.planned_bytes)
+void note_memory(report::RunReport& report, const std::string& phase, const runtime::LoadedProgram* program) {
+  const auto note = [&](const char* what, std::int64_t bytes) {
+    report.memory[fmt::format("{}_{}_bytes", what, phase)] = bytes;
+  };
+  note("rss", resident_bytes());
+  note("peak_rss", peak_resident_bytes());
+  if (program == nullptr) return;
+  std::int64_t planned = 0, packed = 0, mapped = 0, workspaces = 0;
+  std::map<std::pair<std::string, std::int64_t>, std::int64_t> workspace_bytes;
+  for (const auto& method : program->methods()) {
+    for (const std::uint64_t bytes : method->planned_bytes())
       planned += static_cast<std::int64_t>(bytes);
+    for (const runtime::DelegateInfo& info : method->delegates()) {
+      backend::Metrics metrics = info.delegate->metrics();
+      packed += metrics["packed_here_bytes"];
+      mapped += metrics["cache_file_bytes"];
+      workspace_bytes[{info.backend, metrics["workspace_id"]}] = metrics["workspace_bytes"];
+    }
   }
+  for (const auto& [workspace, bytes] : workspace_bytes)
+    workspaces += bytes;
+  note("planned", planned);
+  note("workspace", workspaces);
+  note("packed", packed);
+  note("mapped", mapped);
   report.memory["planned_bytes"] = planned;
 }
 

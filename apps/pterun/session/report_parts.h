@@ -20,8 +20,10 @@ report::OutputReport describe_output(std::size_t step, const runtime::Method& me
                                      const Value& value, const Tensor& tensor, config::PrintMode print, bool hash);
 report::LoadReport describe_load(const runtime::LoadedProgram& program);
 report::MethodReport describe_method(const runtime::Method& method, const StepInputs& inputs, bool hash);
-// Adds "planned_bytes" and the sums of the delegates' metrics that are sizes to report.memory.
-void add_memory(report::RunReport& report);
+// Puts the memory of this moment under the name of a phase ("after_load") into report.memory: the resident set and its
+// peak so far and, once there is a program, planned buffers, workspaces (each once, however many delegates share it),
+// weights packed here and weights mapped from a cache file.
+void note_memory(report::RunReport& report, const std::string& phase, const runtime::LoadedProgram* program);
 // Warns when a method runs without any delegate although it has operators.
 void warn_without_delegate(const runtime::LoadedProgram& program, LogSink& log);
 // The tolerance of one output: the dtype's default, then the step's rules for all floating outputs, then its own rules.

@@ -90,18 +90,17 @@ Result<void> RunSession::load(report::RunReport& report) {
                                                               : ThreadPool::default_threads());
   report.manifest.threads = threads_->threads();
   PTERUN_TRY(options_->apply_process_wide());
-  runtime::LoadRequest request;
-  request.path = *plan_.models.front();
+  request_.path = *plan_.models.front();
   for (const auto& file : plan_.data_files)
-    request.data_paths.push_back(*file);
-  request.verification =
+    request_.data_paths.push_back(*file);
+  request_.verification =
       *plan_.verify == config::Verify::kFull ? program::Verification::kFull : program::Verification::kMinimal;
-  request.verify_caches = *plan_.verify_cache;
-  PTERUN_ASSIGN(request.options, options_->load_options());
+  request_.verify_caches = *plan_.verify_cache;
+  PTERUN_ASSIGN(request_.options, options_->load_options());
   loader_ = std::make_unique<runtime::Loader>(backends_, operators_, *threads_, log_);
-  report.memory["rss_before_load_bytes"] = resident_bytes();
+  note_memory(report, "before_load", nullptr);
   const std::int64_t begin_ns = now_ns();
-  PTERUN_ASSIGN(program_, loader_->load(request));
+  PTERUN_ASSIGN(program_, loader_->load(request_));
   for (const config::StepPlan& step : plan_.steps) {
     PTERUN_ASSIGN(const std::string name, method_name(program_->program(), *step.method));
     auto method = program_->load_method(name);
@@ -121,8 +120,18 @@ Result<void> RunSession::load(report::RunReport& report) {
                "give --load-option XnnpackBackend.packed_cache_path=FILE, or leave it out"});
   }
   report.timing.load_ns = now_ns() - begin_ns;
-  report.memory["rss_after_load_bytes"] = resident_bytes();
+  note_memory(report, "after_load", program_.get());
   return {};
+}
+
+Result<std::unique_ptr<runtime::LoadedProgram>> RunSession::load_profiled() const {
+  runtime::LoadRequest request = request_;
+  request.profile_nodes = true;
+  PTERUN_ASSIGN(auto program, loader_->load(request));
+  for (const PreparedStep& step : steps_) {
+    PTERUN_ASSIGN([[maybe_unused]] const runtime::Method* method, program->load_method(step.method->name()));
+  }
+  return program;
 }
 
 Result<void> RunSession::prepare_steps() {
@@ -208,8 +217,8 @@ Result<void> RunSession::execute(report::RunReport& report) {
     PTERUN_ASSIGN(const std::int64_t elapsed_ns, timed());
     report.timing.steady_ns.push_back(elapsed_ns);
   }
+  note_memory(report, "steady", program_.get());
   report.memory["peak_rss_bytes"] = peak_resident_bytes();
-  report.memory["rss_steady_bytes"] = resident_bytes();
   return {};
 }
 
@@ -315,7 +324,6 @@ void RunSession::describe(report::RunReport& report) {
     if (!described.insert(step.method).second) continue;
     report.methods.push_back(describe_method(*step.method, step.inputs, hash_files_));
   }
-  add_memory(report);
   warn_without_delegate(*program_, log_);
 }
 

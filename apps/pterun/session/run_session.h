@@ -49,6 +49,9 @@ class RunSession {
   // The inputs of a step with another seed. Errors: see resolve_inputs.
   Result<StepInputs> inputs_with_seed(const PreparedStep& step, std::uint64_t seed) const;
   const runtime::LoadedProgram& program() const { return *program_; }
+  // The program once more, with the methods of the steps, whose delegates count the time of their nodes. Errors: as the
+  // first time.
+  Result<std::unique_ptr<runtime::LoadedProgram>> load_profiled() const;
   LogSink& log() { return log_; }
 
  private:
@@ -72,6 +75,7 @@ class RunSession {
   operators::OperatorRegistry operators_;
   std::unique_ptr<ThreadPool> threads_;
   std::unique_ptr<runtime::Loader> loader_;
+  runtime::LoadRequest request_;
   backend::BackendRegistry interpreter_backends_;
   std::unique_ptr<runtime::Loader> interpreter_;
   std::unique_ptr<OptionSession> options_;

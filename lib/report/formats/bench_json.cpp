@@ -72,12 +72,17 @@ json failure_json(const CellFailure& failure) {
 json profile_json(const std::vector<ProfileEntry>& profile) {
   json array = json::array();
   for (const ProfileEntry& entry : profile) {
+    json nodes = json::array();
+    for (const ProfileNode& node : entry.nodes) {
+      nodes.push_back({{"name", node.name}, {"total_ns", node.total_ns}, {"calls", node.calls}, {"share", node.share}});
+    }
     array.push_back({{"method", entry.method},
                      {"instruction", entry.instruction},
                      {"name", entry.name},
                      {"total_ns", entry.total_ns},
                      {"calls", entry.calls},
-                     {"share", entry.share}});
+                     {"share", entry.share},
+                     {"nodes", nodes}});
   }
   return array;
 }

@@ -85,9 +85,14 @@ CellFailure read_failure(const json& value) {
 std::vector<ProfileEntry> read_profile(const json& value) {
   std::vector<ProfileEntry> profile;
   for (const json& item : value) {
+    std::vector<ProfileNode> nodes;
+    for (const json& node : item.at("nodes")) {
+      nodes.push_back({node.at("name").get<std::string>(), node.at("total_ns").get<std::int64_t>(),
+                       node.at("calls").get<std::int64_t>(), node.at("share").get<double>()});
+    }
     profile.push_back({item.at("method").get<std::string>(), item.at("instruction").get<std::size_t>(),
                        item.at("name").get<std::string>(), item.at("total_ns").get<std::int64_t>(),
-                       item.at("calls").get<std::int64_t>(), item.at("share").get<double>()});
+                       item.at("calls").get<std::int64_t>(), item.at("share").get<double>(), std::move(nodes)});
   }
   return profile;
 }

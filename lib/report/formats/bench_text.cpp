@@ -49,14 +49,35 @@ std::string process_text(const ProcessReport& process) {
   return text;
 }
 
-std::string memory_text(const ProcessReport& process) {
-  std::string text;
-  for (const auto& [name, bytes] : process.memory) {
-    std::string label = name.ends_with("_bytes") ? name.substr(0, name.size() - 6) : name;
-    std::ranges::replace(label, '_', ' ');
-    text += fmt::format("{}{} {}", text.empty() ? "  memory  " : ", ", label, size_text(static_cast<double>(bytes)));
+// The nodes of a delegate under its line, the slowest first; the rest of its time in a line of its own.
+void add_nodes(TextTable& table, const ProfileEntry& entry, const TextStyle& style) {
+  if (entry.nodes.empty()) return;
+  std::vector<const ProfileNode*> sorted;
+  double rest = 1;
+  for (const ProfileNode& node : entry.nodes) {
+    sorted.push_back(&node);
+    rest -= node.share;
   }
-  return text.empty() ? text : text + "\n";
+  std::ranges::stable_sort(sorted, std::greater(), [](const ProfileNode* node) { return node->total_ns; });
+  const std::size_t shown = style.verbosity > 0 ? sorted.size() : std::min<std::size_t>(sorted.size(), 5);
+  const auto line = [&](double share, double total_ns, std::int64_t calls, const std::string& name) {
+    const double each = total_ns / static_cast<double>(std::max<std::int64_t>(calls, 1));
+    table.add({fmt::format("  {:.1f} %", share * entry.share * 100), duration_text(each), "  " + name, ""});
+  };
+  double others = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const ProfileNode& node = *sorted[i];
+    if (i < shown) {
+      line(node.share, static_cast<double>(node.total_ns), node.calls, node.name);
+    } else {
+      others += node.share;
+    }
+  }
+  const auto total_ns = static_cast<double>(entry.total_ns);
+  if (shown < sorted.size()) {
+    line(others, others * total_ns, entry.calls, fmt::format("{} more nodes (-v lists them)", sorted.size() - shown));
+  }
+  if (rest > 0) line(rest, rest * total_ns, entry.calls, "outside its nodes");
 }
 
 std::string profile_text(const CellReport& cell, const TextStyle& style) {
@@ -73,6 +94,7 @@ std::string profile_text(const CellReport& cell, const TextStyle& style) {
         static_cast<double>(entry.total_ns) / static_cast<double>(std::max<std::int64_t>(entry.calls, 1));
     table.add({fmt::format("{:.1f} %", entry.share * 100), duration_text(each), entry.name,
                fmt::format("{} #{}", entry.method, entry.instruction)});
+    add_nodes(table, entry, style);
   }
   if (shown < sorted.size()) table.add({"", "", fmt::format("and {} more (-v lists them)", sorted.size() - shown)});
   return bold(style, "Profile, in a run of its own") + "\n" + table.to_string();
@@ -145,8 +167,8 @@ std::string bench_text(const BenchReport& report, const TextStyle& style) {
   std::string text;
   if (report.cells.size() == 1 && report.cells.front().processes.size() == 1) {
     const CellReport& cell = report.cells.front();
-    text +=
-        bold(style, "Benchmark") + "\n" + process_text(cell.processes.front()) + memory_text(cell.processes.front());
+    text += bold(style, "Benchmark") + "\n" + process_text(cell.processes.front()) +
+            memory_text(cell.processes.front().memory, "  memory");
   } else {
     text += cells_text(report, style);
   }

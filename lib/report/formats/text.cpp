@@ -2,6 +2,7 @@
 #include "report/formats/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -208,19 +209,6 @@ std::string timing_section(const RunReport& report, const TextStyle& style) {
   return text + "\n";
 }
 
-std::string memory_section(const RunReport& report, const TextStyle& style) {
-  if (report.memory.empty()) return "";
-  std::string text = paint(style, "1", "Memory");
-  bool first = true;
-  for (const auto& [name, bytes] : report.memory) {
-    std::string label = name.ends_with("_bytes") ? name.substr(0, name.size() - 6) : name;
-    std::ranges::replace(label, '_', ' ');
-    text += fmt::format("{} {} {}", first ? " " : ",", label, size_text(static_cast<double>(bytes)));
-    first = false;
-  }
-  return text + "\n";
-}
-
 std::string result_line(const RunReport& report, const TextStyle& style) {
   const std::size_t failed = static_cast<std::size_t>(
       std::ranges::count_if(report.comparisons, [](const ComparisonReport& item) { return !item.comparison.pass; }));
@@ -239,6 +227,36 @@ std::string result_line(const RunReport& report, const TextStyle& style) {
 }
 
 }  // namespace
+
+std::string memory_text(const std::map<std::string, std::int64_t>& memory, const std::string& heading) {
+  if (memory.empty()) return "";
+  constexpr std::array<std::string_view, 4> kPhases = {"before_load", "after_load", "after_first", "steady"};
+  constexpr std::array<std::string_view, 6> kColumns = {"rss", "peak_rss", "planned", "workspace", "packed", "mapped"};
+  std::map<std::string, std::int64_t> others = memory;
+  TextTable table;
+  table.add({"", "resident", "peak", "planned", "workspaces", "packed weights", "mapped weights"});
+  bool has_phases = false;
+  for (const std::string_view phase : kPhases) {
+    std::vector<std::string> row = {std::string(phase)};
+    std::ranges::replace(row.front(), '_', ' ');
+    for (const std::string_view column : kColumns) {
+      const auto entry = others.extract(fmt::format("{}_{}_bytes", column, phase));
+      row.push_back(entry.empty() ? "" : size_text(static_cast<double>(entry.mapped())));
+    }
+    if (std::ranges::all_of(row.begin() + 1, row.end(), [](const std::string& cell) { return cell.empty(); })) continue;
+    has_phases = true;
+    table.add(std::move(row));
+  }
+  std::string text = heading;
+  bool first = true;
+  for (const auto& [name, bytes] : others) {
+    std::string label = name.ends_with("_bytes") ? name.substr(0, name.size() - 6) : name;
+    std::ranges::replace(label, '_', ' ');
+    text += fmt::format("{} {} {}", first ? " " : ",", label, size_text(static_cast<double>(bytes)));
+    first = false;
+  }
+  return text + "\n" + (has_phases ? table.to_string() : "");
+}
 
 std::string TextTable::to_string() const {
   std::vector<std::size_t> widths;
@@ -281,7 +299,8 @@ std::string to_text(const RunReport& report, const TextStyle& style) {
   }
   return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
          outputs_section(report, style) + comparison_section(report, style) + accuracy_section(report, style) +
-         timing_section(report, style) + memory_section(report, style) + result_line(report, style);
+         timing_section(report, style) + memory_text(report.memory, paint(style, "1", "Memory")) +
+         result_line(report, style);
 }
 
 }  // namespace pterun::report

@@ -1,6 +1,8 @@
 // The report as text for a person at a terminal.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,10 @@ std::string to_text(const RunReport& report, const TextStyle& style);
 std::string duration_text(double elapsed_ns);
 // "13.4 MiB", "512 B".
 std::string size_text(double size_bytes);
+
+// The memory of a report: a line with what belongs to no phase, after `heading`, and a table with a row for each phase
+// (names like "workspace_after_load_bytes"). Empty when there is none.
+std::string memory_text(const std::map<std::string, std::int64_t>& memory, const std::string& heading);
 
 // Lines of left-aligned columns, two spaces apart, each line indented by two.
 class TextTable {

@@ -34,7 +34,7 @@ RunReport full_report() {
   cell.failures = {{"crash", "killed", 6}};
   cell.comparison = CellComparison{{1.25, bench::Interval{1.1, 1.4}, {}, {}, 5}, {bench::Verdict::kSlower, 0.01, 0.9}};
   cell.outputs = OutputCheck{false, true, "", 0.5};
-  cell.profile = {{"forward", 1, "add", 100, 10, 1.0}};
+  cell.profile = {{"forward", 1, "delegate 0 (XnnpackBackend)", 100, 10, 1.0, {{"Sigmoid (NC, F32)", 80, 10, 0.8}}}};
   cell.warnings = {{"noisy", "message", "hint"}};
   BenchReport& bench = report.bench.emplace();
   bench.cells = {cell};
