@@ -91,8 +91,11 @@ Error missing_error(const Missing& missing, const std::string& method, const bac
     message += (missing.operators.empty() ? " backends " : "; backends ") + uses_text(missing.backends) +
                "; registered here: ";
     std::string known;
-    for (const std::string& name : backends.names())
+    for (const std::string& name : backends.names()) {
       known += (known.empty() ? "" : ", ") + name;
+      if (!backends.find(name)->is_available())
+        known += " (cannot work here: its library refuses this processor or system)";
+    }
     message += known.empty() ? "none" : known;
   }
   const auto code = missing.operators.empty() ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing;

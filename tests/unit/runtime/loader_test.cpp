@@ -35,6 +35,7 @@ class RecordingBackend final : public backend::Backend {
     table_.backend = "XnnpackBackend";
   }
   const options::OptionTable& option_table() const override { return table_; }
+  bool is_available() const override { return available; }
   Result<void> set_option(std::span<const options::Option>) override { return {}; }
   Result<options::OptionValue> get_option(std::string_view) const override {
     return fail(ErrorCode::kNotFound, "no options");
@@ -49,6 +50,8 @@ class RecordingBackend final : public backend::Backend {
     if (refuse_) return fail(ErrorCode::kInvalidArgument, "XnnpackBackend.workspace_sharing_mode: 3 is out of range");
     return std::make_unique<IdleDelegate>();
   }
+
+  bool available = true;
 
  private:
   std::vector<InitCall>& calls_;
@@ -164,6 +167,18 @@ TEST_CASE("a backend that is not registered is named with its uses and those the
   CHECK(method.error().code == ErrorCode::kNotFound);
   CHECK(method.error().blame == Blame::kProgram);
   CHECK(method.error().message.find("XnnpackBackend (1 use); registered here: none") != std::string::npos);
+}
+
+TEST_CASE("a backend that cannot work on this machine is told apart from one that is not registered") {
+  Fixture fixture;
+  auto backend = std::make_unique<RecordingBackend>(fixture.calls);
+  backend->available = false;
+  REQUIRE(fixture.backends.add(std::move(backend)));
+  auto program = fixture.loader.load({kData + "multi.pte", {}, program::Verification::kFull, {}});
+  REQUIRE(program);
+  auto method = (*program)->load_method("forward");
+  REQUIRE_FALSE(method);
+  CHECK(method.error().message.find("registered here: XnnpackBackend (cannot work here") != std::string::npos);
 }
 
 TEST_CASE("every missing operator is listed once with the number of its uses") {
