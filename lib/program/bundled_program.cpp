@@ -138,9 +138,8 @@ Bytes bundled_bytes(const fb::BundledProgram& bundle) {
 
 class BundledProgramReader {
  public:
-  static Result<void> read(BundledProgram& result) {
-    const std::string& name = result.file_.path();
-    PTERUN_ASSIGN(const fb::BundledProgram* bundle, verify_bundle(result.file_.bytes(), name));
+  static Result<void> read(Bytes bytes, const std::string& name, BundledProgram& result) {
+    PTERUN_ASSIGN(const fb::BundledProgram* bundle, verify_bundle(bytes, name));
     result.program_ = bundled_bytes(*bundle);
     const TableList suites(bundle->method_test_suites());
     for (std::size_t i = 0; i < suites.size(); ++i) {
@@ -161,13 +160,23 @@ class BundledProgramReader {
   static Result<std::shared_ptr<const BundledProgram>> open(const std::string& path) {
     auto result = std::make_shared<BundledProgram>();
     PTERUN_ASSIGN(result->file_, MappedFile::open(path));
-    PTERUN_TRY(read(*result));
+    PTERUN_TRY(read(result->file_.bytes(), path, *result));
+    return result;
+  }
+
+  static Result<std::shared_ptr<const BundledProgram>> parse(Bytes bytes, const std::string& name) {
+    auto result = std::make_shared<BundledProgram>();
+    PTERUN_TRY(read(bytes, name, *result));
     return result;
   }
 };
 
 Result<std::shared_ptr<const BundledProgram>> BundledProgram::open(const std::string& path) {
   return BundledProgramReader::open(path);
+}
+
+Result<std::shared_ptr<const BundledProgram>> BundledProgram::parse(Bytes bytes, const std::string& name) {
+  return BundledProgramReader::parse(bytes, name);
 }
 
 const BundledSuite* BundledProgram::find_suite(std::string_view method) const {

@@ -30,6 +30,8 @@ class BundledProgram {
  public:
   // Errors (blame kProgram, place "file"): kAccessFailed, kInvalidProgram (not a bundled program, damaged).
   static Result<std::shared_ptr<const BundledProgram>> open(const std::string& path);
+  // The same from bytes that must outlive the result; `name` stands for the file in messages.
+  static Result<std::shared_ptr<const BundledProgram>> parse(Bytes bytes, const std::string& name);
 
   std::span<const BundledSuite> suites() const { return suites_; }
   const BundledSuite* find_suite(std::string_view method) const;  // null when there is none

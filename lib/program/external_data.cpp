@@ -79,9 +79,16 @@ Result<ExternalEntry> read_entry(const fb::FlatTensor& root, const fb::NamedTens
 class ExternalDataReader {
  public:
   static Result<std::shared_ptr<const ExternalDataFile>> open(const std::string& path) {
+    PTERUN_ASSIGN(MappedFile file, MappedFile::open(path));
+    const Bytes bytes = file.bytes();
+    return make(std::move(file), bytes, path);
+  }
+
+  static Result<std::shared_ptr<const ExternalDataFile>> make(MappedFile file, Bytes bytes, const std::string& path) {
     auto result = std::make_shared<ExternalDataFile>();
-    PTERUN_ASSIGN(result->file_, MappedFile::open(path));
-    PTERUN_ASSIGN(const Container container, split_external_data(result->file_.bytes(), path));
+    result->file_ = std::move(file);
+    result->path_ = path;
+    PTERUN_ASSIGN(const Container container, split_external_data(bytes, path));
     const auto* root = verify_flatbuffer<fb::FlatTensor>(container.flatbuffer, kExternalDataIdentifier);
     if (root == nullptr) {
       return fail(program_error(ErrorCode::kInvalidExternalData,
@@ -124,6 +131,10 @@ class ExternalDataReader {
 
 Result<std::shared_ptr<const ExternalDataFile>> ExternalDataFile::open(const std::string& path) {
   return ExternalDataReader::open(path);
+}
+
+Result<std::shared_ptr<const ExternalDataFile>> ExternalDataFile::parse(Bytes bytes, const std::string& name) {
+  return ExternalDataReader::make({}, bytes, name);
 }
 
 const ExternalEntry* ExternalDataFile::find(std::string_view key) const {

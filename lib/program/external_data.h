@@ -32,8 +32,10 @@ class ExternalDataFile {
  public:
   // Errors (blame kProgram, place "file"): kAccessFailed; kInvalidExternalData, saying what was found instead.
   static Result<std::shared_ptr<const ExternalDataFile>> open(const std::string& path);
+  // The same from bytes that must outlive the result; `name` stands for the file in messages.
+  static Result<std::shared_ptr<const ExternalDataFile>> parse(Bytes bytes, const std::string& name);
 
-  const std::string& path() const { return file_.path(); }
+  const std::string& path() const { return path_; }
   std::span<const ExternalEntry> entries() const { return entries_; }  // sorted by key
   const ExternalEntry* find(std::string_view key) const;               // null when absent
   void release_pages(Bytes range) const { file_.release_pages(range); }
@@ -41,6 +43,7 @@ class ExternalDataFile {
  private:
   friend class ExternalDataReader;
   MappedFile file_;
+  std::string path_;
   std::vector<ExternalEntry> entries_;
 };
 

@@ -2,13 +2,11 @@
 // expected of the result; a crash, a sanitizer's finding or an endless loop is the failure.
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <new>
 #include <optional>
 #include <string_view>
 
 #include "backends/xnnpack_payload/payload_reader.h"
+#include "exact_copy.h"
 #include "program/program.h"
 
 namespace {
@@ -32,16 +30,9 @@ void read_delegates(const Program& program) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A copy of exactly that size and of a mapping's alignment, so that a read past the end is found.
-  constexpr std::align_val_t kAlignment{64};
-  struct Free {
-    void operator()(std::byte* bytes) const { ::operator delete[](bytes, kAlignment); }
-  };
-  const std::unique_ptr<std::byte[], Free> copy(static_cast<std::byte*>(::operator new[](size, kAlignment)));
-  if (size != 0) std::memcpy(copy.get(), data, size);
-  const Bytes bytes(copy.get(), size);
+  const ExactCopy copy(data, size);
   for (const Verification verification : {Verification::kFull, Verification::kMinimal}) {
-    const auto program = Program::parse(bytes, "input", verification);
+    const auto program = Program::parse(copy.bytes(), "input", verification);
     if (program) read_delegates(**program);
   }
   return 0;

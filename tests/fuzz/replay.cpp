@@ -1,5 +1,7 @@
 // Runs a fuzz target over seed files without libFuzzer: each file as it is, then mutated copies of it.
-// usage: replay_<name> FILE|FOLDER...   PTERUN_FUZZ_SEED=N chooses other mutations, PTERUN_FUZZ_RUNS=N how many a file.
+// usage: replay_<name> [--runs N] FILE|FOLDER... [--ending .EXT FOLDER]...   N mutations a file; with --ending only the
+// files of that folder whose names end so. PTERUN_FUZZ_SEED=N chooses other mutations, PTERUN_FUZZ_RUNS=N overrides
+// --runs.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -20,24 +22,38 @@ namespace fs = std::filesystem;
 // Larger files cost time and hold weights, which no reader looks into.
 constexpr std::uintmax_t kMaxSeedBytes = 64 * 1024;
 
-bool is_seed(const fs::path& path) {
-  const std::string ending = path.extension().string();
-  return (ending == ".pte" || ending == ".bpte" || ending == ".ptd") && fs::file_size(path) <= kMaxSeedBytes;
+void add_seeds(const fs::path& place, const std::string& ending, std::vector<fs::path>& seeds) {
+  if (!fs::is_directory(place)) {
+    seeds.push_back(place);
+    return;
+  }
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(place)) {
+    const bool wanted = ending.empty() || entry.path().extension() == ending;
+    if (wanted && entry.is_regular_file() && entry.file_size() <= kMaxSeedBytes) seeds.push_back(entry.path());
+  }
 }
 
-std::vector<fs::path> find_seeds(int argc, char** argv) {
+struct Arguments {
+  unsigned long runs = 300;
   std::vector<fs::path> seeds;
+};
+
+Arguments read_arguments(int argc, char** argv) {
+  Arguments arguments;
+  std::string ending;
   for (int i = 1; i < argc; ++i) {
-    if (!fs::is_directory(argv[i])) {
-      seeds.emplace_back(argv[i]);
-      continue;
-    }
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(argv[i])) {
-      if (entry.is_regular_file() && is_seed(entry.path())) seeds.push_back(entry.path());
+    const std::string text = argv[i];
+    if (text == "--runs" && i + 1 < argc) {
+      arguments.runs = std::strtoul(argv[++i], nullptr, 10);
+    } else if (text == "--ending" && i + 1 < argc) {
+      ending = argv[++i];
+    } else {
+      add_seeds(text, ending, arguments.seeds);
+      ending.clear();
     }
   }
-  std::sort(seeds.begin(), seeds.end());
-  return seeds;
+  std::sort(arguments.seeds.begin(), arguments.seeds.end());
+  return arguments;
 }
 
 unsigned long setting(const char* name, unsigned long otherwise) {
@@ -71,8 +87,9 @@ std::vector<std::uint8_t> mutate(std::vector<std::uint8_t> bytes, std::mt19937& 
 
 int main(int argc, char** argv) {
   const unsigned long seed = setting("PTERUN_FUZZ_SEED", 1);
-  const unsigned long runs = setting("PTERUN_FUZZ_RUNS", 300);
-  const std::vector<fs::path> seeds = find_seeds(argc, argv);
+  const Arguments arguments = read_arguments(argc, argv);
+  const std::vector<fs::path>& seeds = arguments.seeds;
+  const unsigned long runs = setting("PTERUN_FUZZ_RUNS", arguments.runs);
   if (seeds.empty()) {
     std::fprintf(stderr, "no seed files\n");
     return 1;

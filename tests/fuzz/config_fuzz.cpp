@@ -1,0 +1,49 @@
+// Any bytes read as a config: the document, the plan of every command, and the printed config.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "config/document.h"
+#include "config/make_plan.h"
+
+namespace {
+
+using namespace pterun::config;
+
+// A file in memory: configs are read by path.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(::memfd_create("config", MFD_CLOEXEC)) {
+    if (fd_ < 0) std::abort();
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+  void fill(const std::uint8_t* data, std::size_t size) const {
+    if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const MemoryFile file;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto document = parse_document(text, "input");
+  // What is extended lies outside the input.
+  if (!document || document->find("extends") != nullptr) return 0;
+  file.fill(data, size);
+  for (const Command command : {Command::kRun, Command::kBench, Command::kInspect, Command::kOptions}) {
+    PlanRequest request;
+    request.command = command;
+    request.flags = {{"--config", file.path()}};
+    const auto plan = make_plan(request);
+    if (plan && plan->steps.empty()) std::abort();
+  }
+  return 0;
+}
