@@ -116,6 +116,7 @@ struct InspectReport {
   std::uint64_t file_bytes = 0;
   bool bundled = false;
   std::string verification;
+  std::size_t threads = 0;  // that a run here would use; 0: not said
   std::vector<InspectMethod> methods;
   std::vector<InspectBlob> named_data;
   std::vector<InspectDataFile> data_files;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
+#include "base/thread_pool.h"
 #include "config/settings.h"
 #include "pterun/catalogue.h"
 #include "pterun/commands/commands.h"
@@ -37,6 +38,9 @@ Result<void> inspect(const config::Plan& plan, bool with_operators, bool hash, r
     PTERUN_ASSIGN(*report.inspect, inspect_program(plan, backends, operators));
     report.manifest.files.push_back({"model", report.inspect->path, report.inspect->file_bytes, ""});
     report.manifest.verification = report.inspect->verification;
+    const auto& threads = *plan.threads;
+    report.manifest.threads = threads ? static_cast<std::size_t>(*threads) : ThreadPool::default_threads();
+    report.inspect->threads = report.manifest.threads;
   }
   if (with_operators) report.inspect->operators = list_operators(operators);
   if (!hash) return {};

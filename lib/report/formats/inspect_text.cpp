@@ -94,7 +94,7 @@ void add_externals(std::string& text, const std::vector<InspectExternal>& extern
   add_section(text, "external data (--data)", table);
 }
 
-void add_missing(std::string& text, const InspectMethod& method) {
+std::string missing_text(const InspectMethod& method) {
   std::set<std::string> backends;
   for (const InspectDelegate& delegate : method.delegates) {
     if (!delegate.available) backends.insert(delegate.backend);
@@ -113,7 +113,7 @@ void add_missing(std::string& text, const InspectMethod& method) {
   for (const InspectExternal& external : method.externals) {
     if (external.file.empty() || !external.problem.empty()) list += (list.empty() ? "" : ", ") + external.key;
   }
-  text += "  missing here: " + (list.empty() ? "nothing" : list) + "\n";
+  return list.empty() ? "nothing" : list;
 }
 
 void add_method(std::string& text, const InspectMethod& method, int verbosity) {
@@ -134,7 +134,7 @@ void add_method(std::string& text, const InspectMethod& method, int verbosity) {
     text += fmt::format("  mutable buffers: {}, {}\n", counted(method.mutable_buffers, "tensor"),
                         bytes_text(method.mutable_bytes));
   }
-  add_missing(text, method);
+  text += "  missing here: " + missing_text(method) + "\n";
 }
 
 void add_named_data(std::string& text, const std::vector<InspectBlob>& blobs, int verbosity) {
@@ -178,9 +178,15 @@ void add_suites(std::string& text, const std::vector<InspectSuite>& suites) {
 
 std::string inspect_text(const InspectReport& report, int verbosity) {
   std::string text;
+  if (verbosity < 0 && !report.path.empty()) {
+    for (const InspectMethod& method : report.methods)
+      text += fmt::format("{}: method {} misses {}\n", report.path, method.name, missing_text(method));
+    return text;
+  }
   if (!report.path.empty()) {
     text += fmt::format("{}: {}, {}, verification {}\n", report.path, report.bundled ? "bundled program" : "program",
                         bytes_text(report.file_bytes), report.verification);
+    if (report.threads != 0) text += fmt::format("a run here: {}\n", counted(report.threads, "thread"));
     for (const InspectMethod& method : report.methods)
       add_method(text, method, verbosity);
     add_named_data(text, report.named_data, verbosity);
