@@ -1,14 +1,17 @@
 // Printing of errors, and the report of a command that failed before it had one.
 #include "pterun/failure.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "base/utf8.h"
 #include "pterun/session/host.h"
 #include "pterun/session/output_files.h"
 #include "report/formats/json.h"
-#include "report/run_report.h"
 
 namespace pterun::app {
 namespace {
@@ -21,6 +24,18 @@ report::Kind report_kind(std::string_view command) {
   return report::Kind::kRun;
 }
 
+// Errors quote what files hold; whatever slipped through must not reach a terminal as control characters.
+std::string safe(std::string_view text) {
+  constexpr std::size_t kMaxBytes = 16 * 1024;
+  std::string lines;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += (begin == 0 ? "" : "\n") + printable(text.substr(begin, end - begin), kMaxBytes);
+    begin = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 bool stderr_has_color() {
@@ -31,15 +46,15 @@ bool stderr_has_color() {
 std::string error_text(const Error& error, bool color) {
   const std::string name(error_code_name(error.code));
   std::string text = color ? "\x1b[1;31merror[" + name + "]\x1b[0m: " : "error[" + name + "]: ";
-  text += error.message + "\n";
+  text += safe(error.message) + "\n";
   for (const auto& [kind, place] : error.where) {
-    if (error.message.find(place) == std::string::npos) text += "  " + kind + ": " + place + "\n";
+    if (error.message.find(place) == std::string::npos) text += "  " + kind + ": " + safe(place) + "\n";
   }
-  if (!error.hint.empty()) text += "  hint: " + error.hint + "\n";
+  if (!error.hint.empty()) text += "  hint: " + safe(error.hint) + "\n";
   return text;
 }
 
-Result<void> write_error_report(const Invocation& invocation, const Error& error) {
+report::RunReport error_report(const Invocation& invocation, const Error& error) {
   report::RunReport report;
   report.kind = report_kind(invocation.command);
   report.status = report::Status::kError;
@@ -48,8 +63,19 @@ Result<void> write_error_report(const Invocation& invocation, const Error& error
   report.manifest.argv = invocation.argv;
   report.manifest.versions = version_facts();
   report.manifest.host = host_facts();
+  return report;
+}
+
+Result<void> write_error_report(const Invocation& invocation, const Error& error) {
   PTERUN_ASSIGN(OutputFile file, OutputFile::open({invocation.json_path, {}}, "--json"));
-  return file.write(report::to_json(report));
+  return file.write(report::to_json(error_report(invocation, error)));
+}
+
+void report_expiry(const Invocation& invocation, const Error& error, OutputFiles& files) {
+  fmt::print(stderr, "{}", error_text(error, stderr_has_color()));
+  if (const auto written = files.write(error_report(invocation, error)); !written) {
+    fmt::print(stderr, "{}", error_text(written.error(), stderr_has_color()));
+  }
 }
 
 std::string find_json_path(const std::vector<std::string>& argv) {

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "pterun/command.h"
+#include "pterun/session/output_files.h"
+#include "report/run_report.h"
 
 namespace pterun::app {
 
@@ -13,8 +15,13 @@ std::string error_text(const Error& error, bool color);
 // Whether stderr takes colour: a terminal, and NO_COLOR is unset or empty.
 bool stderr_has_color();
 
+// The report of a command that ended with an error before it had one of its own.
+report::RunReport error_report(const Invocation& invocation, const Error& error);
 // Writes a report that holds the error and nothing else to invocation.json_path ("-" is stdout). Errors: kOutput.
 Result<void> write_error_report(const Invocation& invocation, const Error& error);
+
+// For a Deadline: prints the error and writes it to the reports that were asked for.
+void report_expiry(const Invocation& invocation, const Error& error, OutputFiles& files);
 
 // The value of --json in a command line that could not be parsed; "" when there is none.
 std::string find_json_path(const std::vector<std::string>& argv);

@@ -145,6 +145,7 @@ void read_settings(const Node& root, Plan& plan) {
   reader.read("/allow_unknown_options", plan.options.allow_unknown);
   reader.read_choice("/require_evidence", plan.options.require_evidence, 1);
   reader.read("/threads", plan.threads);
+  reader.read("/timeout_s", plan.timeout_s);
   reader.read("/seed", plan.seed);
   reader.read("/iterations", plan.iterations);
   reader.read("/warmup", plan.warmup);

@@ -133,6 +133,7 @@ struct Plan {
   std::vector<StepPlan> steps;  // at least one
   OptionsPlan options;
   Setting<std::optional<std::uint64_t>> threads;  // none: the physical cores available
+  Setting<std::optional<double>> timeout_s;       // none: no limit
   Setting<std::uint64_t> seed;
   Setting<std::uint64_t> iterations{1, {}};
   Setting<std::uint64_t> warmup;

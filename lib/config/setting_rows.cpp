@@ -111,6 +111,10 @@ constexpr SettingRow kRows[] = {
     {switch_flag("--fresh-state", "give mutable buffers their initial values before every execution"), "/fresh_state",
      Kind::kSwitch, kWork, 0, 0, "false"},
 
+    {value_flag("--timeout", "SECONDS",
+                "end with an error when loading and executing take longer; in a sweep, one process"),
+     "/timeout_s", Kind::kNumber, kWork, 0.001, 1e9},
+
     // Benchmarks.
     {value_flag("--warmup", "N", "executions before those that count; default: until times are stable"),
      "/bench/warmup", Kind::kInteger, kBench, 0, kMaxCount},
@@ -158,11 +162,12 @@ constexpr SettingRow kRows[] = {
     {switch_flag("--progress", "show progress also when stderr is no terminal"), "", Kind::kSwitch, kWork},
     {switch_flag("--no-progress", "show no progress"), "", Kind::kSwitch, kWork},
     {config_only("auto|always|never"), "/output/progress", Kind::kChoice, 0},
-    {{"--verbose", "-v", "", "say more on stderr; twice for more", true, false, ValueHint::kNone, ""},
+    {{"--verbose", "-v", "", "say more: every receipt, delegate and named blob", true, false, ValueHint::kNone, ""},
      "",
      Kind::kSwitch,
      kAll},
-    {switch_flag("--quiet", "say only errors on stderr", "-q"), "", Kind::kSwitch, kAll},
+    {switch_flag("--quiet", "say less: one line of result, and of diagnostics only errors", "-q"), "", Kind::kSwitch,
+     kAll},
     {config_only(), "/output/verbosity", Kind::kInteger, 0, -1, 9},
 
     // The config itself.

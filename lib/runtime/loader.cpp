@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "runtime/constant_folding.h"
 #include "runtime/method_state.h"
 #include "runtime/output_dtype.h"
@@ -26,7 +27,7 @@ class MergedData final : public backend::NamedData {
     }
     if (const auto data = program_->find_named_data(key)) return *data;
     return fail(program_error(ErrorCode::kNotFound,
-                              "no data under key '" + std::string(key) + "' in the program" +
+                              "no data under key " + in_quotes(key) + " in the program" +
                                   (external_.empty() ? "; no .ptd file was given" : " or the given .ptd files"))
                     .at("key", std::string(key))
                     .with_hint("pass the program's data file with --data FILE.ptd"));

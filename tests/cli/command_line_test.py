@@ -75,6 +75,20 @@ class CommandLine(Case):
     def test_no_colour_when_stderr_is_no_terminal(self):
         self.assertNotIn("\x1b", run("rnu").err)
 
+    def test_names_from_a_file_reach_the_terminal_as_printable_text(self):
+        # A payload asks for a key with a byte that is not UTF-8, then for one with an escape sequence.
+        content = (DATA / "tiny_convrelu_q8.pte").read_bytes()
+        key = b"849067f856e6c278fc2015f6e8b39b95d2265e0b0fda3"
+        self.assertEqual(content.count(key), 2)
+        before, _, after = content.rpartition(key)
+        if content[:len(before)].count(key) == 0:
+            before, _, after = content.partition(key)
+        for replacement, shown in ((b"\xe4" + key[1:], "\\xE4"), (b"\x1b[31m" + key[5:], "\\x1B[31m")):
+            outcome = run("run", self.write("m.pte", before + replacement + after), "--json", "-")
+            self.assertEqual(outcome.code, 3, outcome.err)
+            self.assertIn(shown, outcome.err)
+            self.assertIn(shown, outcome.report()["error"]["message"])
+
     def test_a_full_stdout_is_an_output_error(self):
         import subprocess
 

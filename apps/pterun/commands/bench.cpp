@@ -5,10 +5,12 @@
 
 #include "base/sha256.h"
 #include "pterun/commands/commands.h"
+#include "pterun/failure.h"
 #include "pterun/session/bench_compare.h"
 #include "pterun/session/bench_measure.h"
 #include "pterun/session/bench_sweep.h"
 #include "pterun/session/host.h"
+#include "pterun/session/inert_settings.h"
 #include "pterun/session/interrupt.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/plan_manifest.h"
@@ -28,9 +30,11 @@ void take_error(report::RunReport& report, Error error) {
 }
 
 // One cell, in this process.
-void bench_here(const config::Plan& plan, bool hash_files, const OutputSaver& saver, report::RunReport& report) {
-  RunSession session(plan, hash_files, bench_execution(plan));
+void bench_here(const config::Plan& plan, bool hash_files, Deadline& deadline, const OutputSaver& saver,
+                report::RunReport& report) {
+  RunSession session(plan, hash_files, deadline, bench_execution(plan));
   session.run(report);
+  deadline.disarm();
   if (report.bench) {
     report.bench->cells.front().name = std::filesystem::path(*plan.models.front()).filename();
   }
@@ -88,10 +92,12 @@ Result<int> bench_command(Invocation& invocation) {
   report.kind = report::Kind::kBench;
   report.manifest.argv = invocation.argv;
   CollectingLog log;
+  warn_about_inert_bench_flags(plan, sweep, log);
   if (sweep) {
     bench_sweep(plan, cells, files.wants_report(), report, log);
   } else {
-    bench_here(plan, files.wants_report(), saver, report);
+    Deadline deadline(plan.timeout_s, [&](const Error& error) { report_expiry(invocation, error, files); });
+    bench_here(plan, files.wants_report(), deadline, saver, report);
   }
   if (report.bench && report.status != report::Status::kError) {
     report.bench->baseline = *plan.bench.baseline_report;

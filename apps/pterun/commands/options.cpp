@@ -1,11 +1,11 @@
 // pterun options list, get and check: what backends accept, a value in force, and setting, reading back and restoring
 // without a model.
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 
 #include "options/check.h"
+#include "options/typing.h"
 #include "pterun/catalogue.h"
 #include "pterun/commands/commands.h"
 #include "pterun/session/host.h"
@@ -14,6 +14,7 @@
 #include "pterun/session/output_files.h"
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/print_plan.h"
+#include "pterun/session/terminal.h"
 #include "report/formats/option_list.h"
 
 namespace pterun::app {
@@ -59,7 +60,9 @@ std::string value_text(const options::OptionValue& value) {
   return value.as_string() != nullptr ? *value.as_string() : value.to_string();
 }
 
-std::string check_text(const std::vector<report::OptionReport>& reports) {
+// With verbosity 1 also what each option takes.
+std::string check_text(const std::vector<report::OptionReport>& reports, const backend::BackendRegistry& registry,
+                       int verbosity) {
   std::string text;
   const auto line = [&](std::string_view name, const std::optional<options::OptionValue>& value) {
     if (value) text += fmt::format("  {:<10} {}\n", name, value->to_string());
@@ -67,6 +70,9 @@ std::string check_text(const std::vector<report::OptionReport>& reports) {
   for (const report::OptionReport& option : reports) {
     const std::string_view path = option.action ? "action" : options::option_path_name(option.path);
     text += fmt::format("{}.{}  {}, from {}\n", option.backend, option.key, path, option.source);
+    const backend::Backend* backend = verbosity > 0 ? registry.find(option.backend) : nullptr;
+    const options::OptionSpec* spec = backend == nullptr ? nullptr : backend->option_table().find(option.key);
+    if (spec != nullptr) text += fmt::format("  {:<10} {}\n", "takes", options::describe_domain(*spec));
     line("original", option.original);
     line(option.path == options::OptionPath::kGlobal ? "set" : "value", option.requested);
     line("read back", option.stored);
@@ -91,14 +97,6 @@ Result<int> self_test(const config::Plan& plan) {
   return fail(ErrorCode::kBug, "a wrong or inert option was not caught");
 }
 
-void print_warnings(const std::vector<Warning>& warnings, int verbosity) {
-  if (verbosity < 0) return;
-  for (const Warning& warning : warnings) {
-    fmt::print(stderr, "warning[{}]: {}{}{}\n", warning.code, warning.message, warning.hint.empty() ? "" : "; ",
-               warning.hint);
-  }
-}
-
 }  // namespace
 
 Result<int> options_list_command(Invocation& invocation) {
@@ -113,7 +111,8 @@ Result<int> options_list_command(Invocation& invocation) {
   std::vector<report::BackendOptions> backends;
   for (const std::string& name : names)
     backends.push_back(describe_backend(registry, name, ""));
-  PTERUN_TRY(print_result(plan, report::option_list_json(backends), report::option_list_text(backends)));
+  PTERUN_TRY(print_result(plan, report::option_list_json(backends),
+                          report::option_list_text(backends, *plan.output.verbosity)));
   return 0;
 }
 
@@ -126,7 +125,11 @@ Result<int> options_get_command(Invocation& invocation) {
   PTERUN_TRY(options::check_readable(request, tables_of(registry)));
   PTERUN_ASSIGN(const options::OptionValue value, registry.get_option(request.backend, request.key));
   const std::vector<report::BackendOptions> listed = {describe_backend(registry, request.backend, request.key)};
-  PTERUN_TRY(print_result(plan, report::option_list_json(listed), value_text(value) + "\n"));
+  const int verbosity = *plan.output.verbosity;
+  std::string text = value_text(value) + "\n";
+  if (verbosity < 0) text.clear();  // the exit code says whether it can be read
+  if (verbosity > 0) text = report::option_list_text(listed, verbosity);
+  PTERUN_TRY(print_result(plan, report::option_list_json(listed), text));
   return 0;
 }
 
@@ -155,8 +158,10 @@ Result<int> options_check_command(Invocation& invocation) {
     PTERUN_TRY(files.write(report));
     invocation.report_written = true;
   }
-  print_warnings(report.warnings, *plan.output.verbosity);
-  if (!files.owns_stdout() && *plan.output.verbosity >= 0) fmt::print("{}", check_text(report.options));
+  print_warnings(report, *plan.output.verbosity);
+  if (!files.owns_stdout() && *plan.output.verbosity >= 0) {
+    fmt::print("{}", check_text(report.options, registry, *plan.output.verbosity));
+  }
   if (!checked) return fail(checked.error());
   return 0;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "pterun/commands/commands.h"
+#include "pterun/failure.h"
 #include "pterun/session/interrupt.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/print_plan.h"
@@ -21,8 +22,10 @@ Result<int> run_command(Invocation& invocation) {
   report::RunReport report;
   report.kind = report::Kind::kRun;
   report.manifest.argv = invocation.argv;
-  RunSession session(plan, files.wants_report());
+  Deadline deadline(plan.timeout_s, [&](const Error& error) { report_expiry(invocation, error, files); });
+  RunSession session(plan, files.wants_report(), deadline);
   session.run(report);
+  deadline.disarm();
   if (report.status != report::Status::kError) {
     auto saved = saver.save(session.steps());
     if (!saved) {

@@ -46,6 +46,7 @@ class Measurement {
   Result<void> run() {
     PTERUN_TRY(make_inputs());
     PTERUN_TRY(session_.keep_outputs(report_));
+    session_.deadline().enter("measuring");
     note_memory(report_, "after_first", &session_.program());
     const std::int64_t throttled_before = throttle_events();
     PTERUN_ASSIGN(const bench::Samples samples, sample_steady());

@@ -14,6 +14,7 @@
 #include "compare/accuracy.h"
 #include "pterun/catalogue.h"
 #include "pterun/session/host.h"
+#include "pterun/session/inert_settings.h"
 #include "pterun/session/interrupt.h"
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/progress.h"
@@ -40,8 +41,8 @@ Result<std::string> method_name(const program::Program& program, const std::stri
 
 }  // namespace
 
-RunSession::RunSession(const config::Plan& plan, bool hash_files, Execution execution)
-    : plan_(plan), hash_files_(hash_files), execution_(std::move(execution)) {}
+RunSession::RunSession(const config::Plan& plan, bool hash_files, Deadline& deadline, Execution execution)
+    : plan_(plan), hash_files_(hash_files), deadline_(deadline), execution_(std::move(execution)) {}
 RunSession::~RunSession() = default;
 
 void RunSession::run(report::RunReport& report) {
@@ -53,6 +54,7 @@ void RunSession::run(report::RunReport& report) {
     auto verdict = judge(report);
     if (!verdict) report.error = std::move(verdict).error();
   }
+  deadline_.enter("hashing files");
   if (hash_files_) hash(report);
   report.warnings = log_.warnings;
   if (!report.error) return;
@@ -72,12 +74,16 @@ Result<void> RunSession::run_all(report::RunReport& report) {
         make_error(ErrorCode::kUsage, "run takes one model, " + std::to_string(plan_.models.size()) + " were given")
             .with_hint("pterun run MODEL.pte, or \"model\" in the config"));
   }
+  deadline_.enter("loading");
   PTERUN_TRY(load(report));
+  deadline_.enter("reading inputs and references");
   PTERUN_TRY(prepare_steps());
   PTERUN_TRY(prepare_sources());
+  warn_about_inert();
   // The inputs are read and the program is loaded: what that took is no part of what running takes.
   io::release_npz_library();
   release_code_pages();
+  deadline_.enter("executing");
   return execution_ ? execution_(*this, report) : execute(report);
 }
 
@@ -176,6 +182,18 @@ Result<void> RunSession::prepare_sources() {
   return {};
 }
 
+void RunSession::warn_about_inert() {
+  CallFacts facts;
+  facts.bundled = bundle_ != nullptr;
+  facts.one_execution = !execution_ && *plan_.iterations == 1;
+  for (const PreparedStep& step : steps_) {
+    const std::string& spec = *step.plan->reference;
+    facts.generated_inputs = facts.generated_inputs || step.inputs.generated;
+    facts.live_reference = facts.live_reference || spec == "executorch" || spec.starts_with("eager:");
+  }
+  warn_about_inert_flags(plan_, facts, log_);
+}
+
 Result<void> RunSession::execute_once() {
   for (PreparedStep& step : steps_) {
     // Steps of one method share its input slots, so each sets its own.
@@ -245,6 +263,7 @@ Result<void> RunSession::keep_outputs(report::RunReport& report) {
   } else {
     report.timing.steady_ns.push_back(total_ns);
   }
+  deadline_.enter("comparing with the reference");
   for (std::size_t index = 0; index < steps_.size(); ++index) {
     PTERUN_TRY(count_correct(index, report));
     if (steps_[index].source == nullptr) continue;
@@ -259,6 +278,7 @@ Result<void> RunSession::keep_outputs(report::RunReport& report) {
     }
     PTERUN_TRY(compare_step(index, *expected, report));
   }
+  deadline_.enter("executing");
   return {};
 }
 

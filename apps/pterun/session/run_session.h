@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "config/plan.h"
 #include "operators/operator.h"
+#include "pterun/session/deadline.h"
 #include "pterun/session/option_session.h"
 #include "pterun/session/step_inputs.h"
 #include "reference/reference.h"
@@ -32,8 +33,8 @@ class RunSession {
   // What happens between loading and the report; `pterun bench` measures there.
   using Execution = std::function<Result<void>(RunSession& session, report::RunReport& report)>;
 
-  // `execution` empty: the plan's warm-up and iterations.
-  RunSession(const config::Plan& plan, bool hash_files, Execution execution = {});
+  // `execution` empty: the plan's warm-up and iterations. `deadline` is told each phase.
+  RunSession(const config::Plan& plan, bool hash_files, Deadline& deadline, Execution execution = {});
   ~RunSession();
 
   // Does everything; what was found out before an error is in the report as well. The verdict is in `status`,
@@ -53,12 +54,14 @@ class RunSession {
   // first time.
   Result<std::unique_ptr<runtime::LoadedProgram>> load_profiled() const;
   LogSink& log() { return log_; }
+  Deadline& deadline() { return deadline_; }
 
  private:
   Result<void> run_all(report::RunReport& report);
   Result<void> load(report::RunReport& report);
   Result<void> prepare_steps();
   Result<void> prepare_sources();
+  void warn_about_inert();
   Result<void> execute_once();
   Result<void> execute(report::RunReport& report);
   Result<void> compare_step(std::size_t index, const reference::Expected& expected, report::RunReport& report);
@@ -69,6 +72,7 @@ class RunSession {
 
   const config::Plan& plan_;
   bool hash_files_;
+  Deadline& deadline_;
   Execution execution_;
   CollectingLog log_;
   backend::BackendRegistry backends_;

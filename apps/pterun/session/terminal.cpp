@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+
 namespace pterun::app {
 
 report::TextStyle text_style(const config::OutputPlan& plan) {
@@ -17,10 +19,11 @@ report::TextStyle text_style(const config::OutputPlan& plan) {
 }
 
 void print_warnings(const report::RunReport& report, int verbosity) {
+  constexpr std::size_t kMaxBytes = 16 * 1024;  // what a file holds must not reach a terminal raw
   if (verbosity < 0) return;
   for (const Warning& warning : report.warnings) {
-    fmt::print(stderr, "warning[{}]: {}{}{}\n", warning.code, warning.message, warning.hint.empty() ? "" : "; ",
-               warning.hint);
+    fmt::print(stderr, "warning[{}]: {}{}{}\n", warning.code, printable(warning.message, kMaxBytes),
+               warning.hint.empty() ? "" : "; ", warning.hint);
   }
 }
 

@@ -48,9 +48,28 @@ std::string paths_text(const options::OptionSpec& spec) {
   return spec.load ? "--load-option only" : "--global-option only";
 }
 
+// With the highest value, which is no default where there is another.
+std::string example_text(const std::string& backend, const options::OptionSpec& spec) {
+  const char* const flag = spec.process_wide && !spec.load ? "--global-option" : "--load-option";
+  std::string value = "FILE";
+  if (spec.type == options::OptionType::kBool) value = "true";
+  if (spec.type == options::OptionType::kInt) value = std::to_string(spec.max);
+  return fmt::format("      e.g. {} {}.{}={}\n", flag, backend, spec.key, value);
+}
+
+std::string names_text(const std::vector<BackendOptions>& backends) {
+  std::string text;
+  for (const BackendOptions& backend : backends) {
+    for (const ListedOption& option : backend.options)
+      text += backend.backend + "." + option.spec.key + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string option_list_text(const std::vector<BackendOptions>& backends) {
+std::string option_list_text(const std::vector<BackendOptions>& backends, int verbosity) {
+  if (verbosity < 0) return names_text(backends);
   std::string text;
   for (const BackendOptions& backend : backends) {
     text += fmt::format("{}{}{}\n", text.empty() ? "" : "\n", backend.backend,
@@ -64,6 +83,7 @@ std::string option_list_text(const std::vector<BackendOptions>& backends) {
       if (!spec.requires_true.empty()) text += "; needs " + spec.requires_true + "=true";
       text += "\n";
       if (!spec.doc.empty()) text += "      " + spec.doc + "\n";
+      if (verbosity > 0) text += example_text(backend.backend, spec);
     }
   }
   return text;

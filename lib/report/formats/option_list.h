@@ -22,7 +22,8 @@ struct BackendOptions {
   std::vector<ListedOption> options;
 };
 
-std::string option_list_text(const std::vector<BackendOptions>& backends);
+// With verbosity -1 names only, one a line; with 1 an example of each option as a flag as well.
+std::string option_list_text(const std::vector<BackendOptions>& backends, int verbosity = 0);
 // Two spaces of indent, sorted keys, with a final newline.
 std::string option_list_json(const std::vector<BackendOptions>& backends);
 
