@@ -19,17 +19,21 @@ SILERO = DATA / "silero.pte"
 DIGITS = DATA / "digits.pte"
 MODE = "XnnpackBackend.workspace_sharing_mode"
 UNKNOWN = "XnnpackBackend.no_such_key=3"
+# {cache} is a file of packed weights of which one byte is damaged.
+CACHE = ("--load-option", "XnnpackBackend.weight_cache_enabled=true", "--load-option",
+         "XnnpackBackend.packed_cache_path={cache}")
 ENDLESS = ("--iterations", "1000000000")
 QUICK = ("--threads", "1", "--warmup", "0", "--min-runs", "3", "--min-time", "0", "--max-time", "5")
 LONG = ("--threads", "1", "--warmup", "0", "--min-runs", "1000000000", "--max-time", "30")
 
 # A row: the flag; a call in which the flag and its value stand last; the call to compare with, None for the same without
 # the flag; what must differ:
-#   "text", "errors"  stdout, stderr
+#   "text"            stdout
 #   "code"            the exit code
 #   "file"            {out} is written
 #   "terminal"        whether progress is drawn on a terminal
 #   "/a/0/b"          that place of the JSON report
+#   anything else     whether stderr holds it
 WORK = [
     ("MODEL", [MLP], [ADD], "/manifest/files/0/sha256"),
     ("--data", [ADD, "--data", MLP], None, "code"),
@@ -40,6 +44,7 @@ WORK = [
     ("--load-option", [ADD, "--load-option", f"{MODE}=1"], None, "/options"),
     ("--raw-options", [ADD, "--load-option", f"{MODE}=3", "--raw-options"], None, "code"),
     ("--allow-unknown-option", [ADD, "--load-option", UNKNOWN, "--allow-unknown-option"], None, "code"),
+    ("--verify-cache", [MLP, *CACHE, "--verify-cache"], None, "warning[weight_cache_rejected]"),
     ("--require-evidence", [ADD, "--load-option", UNKNOWN, "--allow-unknown-option", "--require-evidence", "effective"],
      None, "code"),
     ("--input", [ADD, "--input", "1=zeros", "--input", "0=zeros"],
@@ -53,7 +58,7 @@ WORK = [
     ("--atol", [ADD, "--reference", "interpreter", "--atol", "1"], None, "/comparisons/0/tolerance"),
     ("--rtol", [ADD, "--reference", "interpreter", "--rtol", "1"], None, "/comparisons/0/tolerance"),
     ("--tolerance", [ADD, "--reference", "interpreter", "--tolerance", "cosine>=2"], None, "code"),
-    ("--python", [ADD, "--python", "no-such-python"], None, "errors"),
+    ("--python", [ADD, "--python", "no-such-python"], None, "warning[inert_flag]"),
     ("--threads", [ADD, "--threads", "3"], [ADD, "--threads", "2"], "/manifest/threads"),
     ("--json", [ADD, "--json", "{out}"], None, "file"),
     ("--save-outputs", [ADD, "--save-outputs", "{out}.npz"], None, "file"),
@@ -73,10 +78,10 @@ RUN = WORK + REPORTS + [
      "/accuracy"),
     ("--iterations", [ADD, "--iterations", "4"], None, "/timing/steady/runs"),
     ("--warmup", [SILERO, "--warmup", "2"], None, "/timing/steady/runs"),
-    ("--fresh-state", [SILERO, "--fresh-state"], None, "errors"),
+    ("--fresh-state", [SILERO, "--fresh-state"], None, "warning[inert_flag]"),
     ("--timeout", [SILERO, *ENDLESS, "--timeout", "0.3"], [SILERO], "code"),
     ("--print", [ADD, "--print", "all"], None, "text"),
-    ("--progress", [SILERO, *ENDLESS, "--timeout", "1.5", "--progress"], None, "errors"),
+    ("--progress", [SILERO, *ENDLESS, "--timeout", "1.5", "--progress"], None, "\r"),
     ("--no-progress", [SILERO, *ENDLESS, "--timeout", "1.5", "--no-progress"], None, "terminal"),
 ]
 BENCH = WORK + REPORTS + [
@@ -90,18 +95,18 @@ BENCH = WORK + REPORTS + [
      "/bench/cells/0/processes/0/stop"),
     ("--processes", [ADD, "--processes", "2"], None, "/bench/processes"),
     ("--profile", [ADD, "--profile"], None, "/bench/cells/0/profile"),
-    ("--input-seeds", [ADD, "--inputs", DATA / "tiny_add.inputs.npz", "--input-seeds", "3"], None, "errors"),
+    ("--input-seeds", [ADD, "--inputs", DATA / "tiny_add.inputs.npz", "--input-seeds", "3"], None, "warning[inputs_not_rotated]"),
     ("--axis", [ADD, "--plan", "--axis", "threads=1,2"], None, "text"),
     ("--baseline", [ADD, "--baseline", DATA / "none.json"], None, "code"),
     ("--fail-if", [ADD, "--fail-if", "p50>1ns"], None, "code"),
     ("--margin", [ADD, "--margin", "7%"], None, "/bench/margin"),
-    ("--order-seed", [ADD, "--order-seed", "7"], None, "errors"),
+    ("--order-seed", [ADD, "--order-seed", "7"], None, "warning[inert_flag]"),
     ("--resume", [ADD, "--resume", "{out}"], None, "file"),
     ("--shard", [ADD, "--plan", "--axis", "threads=1,2,4", "--shard", "2/3"], None, "text"),
     ("--plan", [ADD, "--plan"], None, "text"),
     ("--fresh-state", [SILERO, "--fresh-state"], None, "/manifest/config/fresh_state"),
     ("--timeout", [SILERO, *LONG, "--timeout", "0.3"], [SILERO], "code"),
-    ("--progress", [SILERO, *LONG, "--timeout", "1", "--progress"], None, "errors"),
+    ("--progress", [SILERO, *LONG, "--timeout", "1", "--progress"], None, "\r"),
     ("--no-progress", [SILERO, *LONG, "--timeout", "1", "--no-progress"], None, "terminal"),
 ]
 INSPECT = [
@@ -196,6 +201,8 @@ class Flags(Case):
         out = self.folder / f"{name}.out"
         texts = [os.fspath(a).replace("{out}", str(out)).replace("{config}", str(self.folder / "c.json"))
                  for a in arguments]
+        if any("{cache}" in text for text in texts):
+            texts = [text.replace("{cache}", self.damaged_cache(name)) for text in texts]
         words = command.split()
         if command == "bench":
             skipped = set(texts) | ({"--threads"} if "--axis" in texts else set())
@@ -212,7 +219,16 @@ class Flags(Case):
         if what == "file":
             self.assertEqual(outcome.code, 0, outcome.err)
             return any(path.stat().st_size > 0 for path in self.folder.glob(f"{name}.out*"))
-        return {"text": outcome.out, "errors": outcome.err, "code": outcome.code}[what]
+        return {"text": outcome.out, "code": outcome.code}.get(what, what in outcome.err)
+
+    def damaged_cache(self, name):
+        path = self.folder / f"{name}.cache"
+        made = run("run", MLP, *(text.replace("{cache}", str(path)) for text in CACHE))
+        self.assertEqual(made.code, 0, made.err)
+        content = bytearray(path.read_bytes())
+        content[-200] ^= 1
+        path.write_bytes(content)
+        return str(path)
 
     def check(self, command):
         rows = {}
