@@ -202,7 +202,8 @@ class Flags(Case):
         texts = [os.fspath(a).replace("{out}", str(out)).replace("{config}", str(self.folder / "c.json"))
                  for a in arguments]
         if any("{cache}" in text for text in texts):
-            texts = [text.replace("{cache}", self.damaged_cache(name)) for text in texts]
+            cache = self.damaged_cache(name)
+            texts = [text.replace("{cache}", cache) for text in texts]
         words = command.split()
         if command == "bench":
             skipped = set(texts) | ({"--threads"} if "--axis" in texts else set())
