@@ -33,11 +33,6 @@ struct Loops {
 using Kernel = void (*)(const CopyDim& rows, const CopyDim& columns, std::size_t width, const std::byte* from,
                         std::byte* to);
 
-template <std::size_t kWidth>
-struct Word {
-  std::byte bytes[kWidth];
-};
-
 void copy_runs(const CopyDim& rows, const CopyDim&, std::size_t width, const std::byte* from, std::byte* to) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
     std::memcpy(to, from, width);
@@ -59,19 +54,35 @@ void copy_words(const CopyDim& rows, const CopyDim& columns, std::size_t, const 
   }
 }
 
+// Words from anywhere to contiguous columns.
+template <std::size_t kWidth>
+void gather_words(const CopyDim& rows, const CopyDim& columns, std::size_t, const std::byte* from, std::byte* to) {
+  const std::int64_t step = columns.from_step;
+  const std::int64_t count = columns.count;
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const std::byte* source = from + i * rows.from_step;
+    std::byte* target = to + i * rows.to_step;
+    for (std::int64_t j = 0; j < count; ++j)
+      std::memcpy(target + j * static_cast<std::int64_t>(kWidth), source + j * step, kWidth);
+  }
+}
+
 // One element repeated over contiguous columns.
 template <std::size_t kWidth>
 void fill_words(const CopyDim& rows, const CopyDim& columns, std::size_t, const std::byte* from, std::byte* to) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
-    Word<kWidth> word;
-    std::memcpy(&word, from + i * rows.from_step, kWidth);
+    const std::byte* word = from + i * rows.from_step;
     std::byte* target = to + i * rows.to_step;
-    if constexpr (kWidth == 1) {
-      std::memset(target, static_cast<int>(word.bytes[0]), static_cast<std::size_t>(columns.count));
-    } else {
-      for (std::int64_t j = 0; j < columns.count; ++j)
-        std::memcpy(target + j * kWidth, &word, kWidth);
+    std::size_t left = static_cast<std::size_t>(columns.count) * kWidth;
+    if (left >= 2 * kLineBytes) {
+      std::byte line[kLineBytes];
+      for (std::size_t j = 0; j < kLineBytes; j += kWidth)
+        std::memcpy(line + j, word, kWidth);
+      for (; left >= kLineBytes; left -= kLineBytes, target += kLineBytes)
+        std::memcpy(target, line, kLineBytes);
     }
+    for (; left > 0; left -= kWidth, target += kWidth)
+      std::memcpy(target, word, kWidth);
   }
 }
 
@@ -145,11 +156,11 @@ void transpose(const CopyDim& rows, const CopyDim& columns, std::size_t width, c
 }
 
 struct Kernels {
-  Kernel words, fill, transpose;
+  Kernel words, gather, fill, transpose;
 };
 
 template <std::size_t kWidth>
-constexpr Kernels kKernels = {copy_words<kWidth>, fill_words<kWidth>, transpose<kWidth>};
+constexpr Kernels kKernels = {copy_words<kWidth>, gather_words<kWidth>, fill_words<kWidth>, transpose<kWidth>};
 
 const Kernels& kernels_of(std::size_t width) {
   switch (width) {
@@ -218,17 +229,18 @@ Inner choose_inner(Loops& loops, std::size_t element_size) {
     return inner;
   }
   if (inner.columns.to_step == width) {
+    if (inner.columns.from_step == 0 && inner.columns.count >= 4) {
+      inner.kernel = kernels.fill;
+      inner.rows = loops.take(loops.rank - 1);
+      return inner;
+    }
     for (std::size_t i = loops.rank; i-- > 0;) {
       if (loops.dims[i].from_step != width || loops.dims[i].count < 4 || inner.columns.count < 4) continue;
       inner.rows = loops.take(i);
       inner.kernel = kernels.transpose;
       return inner;
     }
-    if (inner.columns.from_step == 0 && inner.columns.count >= 4) {
-      inner.kernel = kernels.fill;
-      inner.rows = loops.take(loops.rank - 1);
-      return inner;
-    }
+    if (inner.columns.count >= 8) inner.kernel = kernels.gather;
   }
   inner.rows = loops.take(loops.rank - 1);
   if (inner.rows.count > inner.columns.count && inner.columns.count < 8) std::swap(inner.rows, inner.columns);
@@ -238,7 +250,7 @@ Inner choose_inner(Loops& loops, std::size_t element_size) {
 // Runs items [begin, end) of the outer loops' row-major index space.
 void run_items(const Loops& loops, const Inner& inner, std::int64_t begin, std::int64_t end, const std::byte* from,
                std::byte* to) {
-  std::array<std::int64_t, 2 * kMaxRank> index{};
+  std::array<std::int64_t, 2 * kMaxRank> index;
   std::int64_t rest = begin;
   for (std::size_t i = loops.rank; i-- > 0;) {
     index[i] = rest % loops.dims[i].count;
@@ -310,6 +322,22 @@ void copy_block(ThreadPool& threads, std::size_t element_size, const Shape& size
   for (std::size_t i = 0; i < sizes.rank(); ++i)
     dims[i] = {sizes[i], from_strides[i], to_strides[i]};
   copy_strided(threads, element_size, {dims.data(), sizes.rank()}, from, to);
+}
+
+void copy_broadcast(ThreadPool& threads, const Tensor& source, Tensor& destination) {
+  if (destination.numel() == 0) return;
+  const Strides from = source.strides();
+  const Strides to = destination.strides();
+  const bool in_place = source.raw_data() == destination.raw_data();
+  if (in_place && source.shape() == destination.shape() && from == to) return;
+  std::array<CopyDim, kMaxRank> dims;
+  const std::size_t added = destination.rank() - source.rank();
+  for (std::size_t i = 0; i < destination.rank(); ++i) {
+    const bool repeats = i < added || source.size(i - added) == 1;
+    dims[i] = {destination.size(i), repeats ? 0 : from[i - added], to[i]};
+  }
+  copy_strided(threads, dtype_size(source.dtype()), {dims.data(), destination.rank()}, source.raw_data(),
+               destination.mutable_raw_data());
 }
 
 void fill_block(ThreadPool& threads, std::size_t element_size, const Shape& sizes, const void* value, void* to,

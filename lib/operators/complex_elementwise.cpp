@@ -2,6 +2,9 @@
 #include "operators/complex_elementwise.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
 
 #include "operators/broadcast.h"
 #include "operators/dtype_dispatch.h"
@@ -10,21 +13,6 @@
 
 namespace pterun::operators {
 namespace {
-
-using Complex = std::complex<double>;
-
-Complex load_complex(DType dtype, const std::byte* element) {
-  if (!is_complex(dtype)) return load_one<double>(dtype, element);
-  const DType part = complex_part(dtype);
-  return {load_one<double>(part, element), load_one<double>(part, element + dtype_size(part))};
-}
-
-void store_complex(DType dtype, Complex value, std::byte* element) {
-  if (!is_complex(dtype)) return store_one<double>(dtype, value.real(), element);
-  const DType part = complex_part(dtype);
-  store_one<double>(part, value.real(), element);
-  store_one<double>(part, value.imag(), element + dtype_size(part));
-}
 
 // A tensor read in the memory order of another, or one number again and again.
 class Reader {
@@ -62,15 +50,84 @@ void for_each_element(Tensor& out, const Body& body) {
     body(write);
 }
 
-void combine(Reader& a, Reader& b, double alpha, ComplexFunction function, Tensor& out) {
-  for_each_element(out, [&](std::byte* element) {
-    const Complex left = a.next();
-    const Complex right = b.next();
-    store_complex(out.dtype(), function(left, alpha == 1.0 ? right : alpha * right), element);
-  });
+// The operands of a call: tensors broadcast to the output's shape, or numbers.
+class Operands {
+ public:
+  static constexpr std::size_t kMax = 3;
+
+  // Checks, broadcasts and resizes the output; `result` none: the promoted dtype.
+  static Result<void> read(const Arguments& arguments, std::span<const std::size_t> places, std::size_t out,
+                           std::optional<DType> result, Operands& operands);
+  Complex next(std::size_t operand) { return readers_[operand]->next(); }
+  Tensor& out() { return *out_; }
+
+ private:
+  std::array<std::optional<Reader>, kMax> readers_;
+  Tensor* out_ = nullptr;
+};
+
+Error do_not_broadcast(const Arguments& arguments, const Shape& a, const Shape& b) {
+  return arguments.error(ErrorCode::kInvalidArgument,
+                         "shapes " + a.to_string() + " and " + b.to_string() + " do not broadcast");
+}
+
+Result<void> Operands::read(const Arguments& arguments, std::span<const std::size_t> places, std::size_t out,
+                            std::optional<DType> result, Operands& operands) {
+  Promotion promotion;
+  Shape shape;
+  for (const std::size_t place : places) {
+    if (!arguments.slot(place).is_tensor()) {
+      PTERUN_ASSIGN(const Scalar number, arguments.scalar(place));
+      promotion.add(number);
+      continue;
+    }
+    PTERUN_ASSIGN(const Tensor* tensor, arguments.tensor(place));
+    PTERUN_TRY(check_dtype(arguments, place, *tensor, kAnyDType));
+    promotion.add(*tensor);
+    const auto both = broadcast_shapes(shape, tensor->shape());
+    if (!both) return fail(do_not_broadcast(arguments, shape, tensor->shape()));
+    shape = *both;
+  }
+  PTERUN_ASSIGN(operands.out_, arguments.tensor(out));
+  PTERUN_TRY(check_output_dtype(arguments, result.value_or(promotion.result()), *operands.out_));
+  PTERUN_TRY(resize_output(arguments, *operands.out_, shape));
+  for (std::size_t i = 0; i < places.size() && operands.out_->numel() > 0; ++i) {
+    if (const Tensor* tensor = arguments.slot(places[i]).tensor()) {
+      operands.readers_[i].emplace(*tensor, shape, operands.out_->dim_order());
+    } else {
+      operands.readers_[i].emplace(Complex((*arguments.scalar(places[i])).to_double()));
+    }
+  }
+  return {};
 }
 
 }  // namespace
+
+Complex load_complex(DType dtype, const std::byte* element) {
+  if (!is_complex(dtype)) return load_one<double>(dtype, element);
+  const DType part = complex_part(dtype);
+  return {load_one<double>(part, element), load_one<double>(part, element + dtype_size(part))};
+}
+
+void store_complex(DType dtype, Complex value, std::byte* element) {
+  if (!is_complex(dtype)) return store_one<double>(dtype, value.real(), element);
+  const DType part = complex_part(dtype);
+  store_one<double>(part, value.real(), element);
+  store_one<double>(part, value.imag(), element + dtype_size(part));
+}
+
+Complex multiply(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+Complex divide(Complex a, Complex b) {
+  const Complex quotient = a / b;
+  const double scale = std::max(std::abs(b.real()), std::abs(b.imag()));
+  if (!std::isnan(quotient.real()) || !std::isfinite(std::abs(a.real()) + std::abs(a.imag())) || !(scale > 0.0)) {
+    return quotient;
+  }
+  return (a / scale) / (b / scale);
+}
 
 bool has_complex(const Arguments& arguments, std::size_t count) {
   for (std::size_t i = 0; i < std::min(count, arguments.size()); ++i) {
@@ -80,37 +137,47 @@ bool has_complex(const Arguments& arguments, std::size_t count) {
   return false;
 }
 
-Result<void> complex_binary(const Arguments& arguments, std::size_t out, double alpha, ComplexFunction function) {
-  PTERUN_ASSIGN(const Tensor* a, arguments.tensor(0));
-  PTERUN_TRY(check_dtype(arguments, 0, *a, kAnyDType));
-  PTERUN_ASSIGN(Tensor * result, arguments.tensor(out));
-  Promotion promotion;
-  promotion.add(*a);
-  Shape shape = a->shape();
-  const Tensor* b = arguments.slot(1).tensor();
-  if (b != nullptr) {
-    PTERUN_TRY(arguments.tensor(1));
-    PTERUN_TRY(check_dtype(arguments, 1, *b, kAnyDType));
-    promotion.add(*b);
-    const auto both = broadcast_shapes(a->shape(), b->shape());
-    if (!both) {
-      return fail(arguments.error(ErrorCode::kInvalidArgument, "shapes " + a->shape().to_string() + " and " +
-                                                                   b->shape().to_string() + " do not broadcast"));
-    }
-    shape = *both;
-  }
-  PTERUN_TRY(check_output_dtype(arguments, promotion.result(), *result));
-  PTERUN_TRY(resize_output(arguments, *result, shape));
-  if (result->numel() == 0) return {};
-  Reader left(*a, shape, result->dim_order());
-  if (b != nullptr) {
-    Reader right(*b, shape, result->dim_order());
-    combine(left, right, alpha, function, *result);
-    return {};
-  }
-  PTERUN_ASSIGN(const Scalar number, arguments.scalar(1));
-  Reader right{Complex(number.to_double())};
-  combine(left, right, alpha, function, *result);
+Result<void> complex_binary(const Arguments& arguments, std::size_t out, ComplexFunction function,
+                            std::optional<double> alpha, std::size_t scaled) {
+  Operands operands;
+  PTERUN_TRY(Operands::read(arguments, std::array<std::size_t, 2>{0, 1}, out, std::nullopt, operands));
+  for_each_element(operands.out(), [&](std::byte* element) {
+    std::array<Complex, 2> x = {operands.next(0), operands.next(1)};
+    if (alpha) x[scaled] = multiply(x[scaled], *alpha);
+    store_complex(operands.out().dtype(), function(x[0], x[1]), element);
+  });
+  return {};
+}
+
+Result<void> complex_compare(const Arguments& arguments, std::size_t out, ComplexTest test) {
+  Operands operands;
+  PTERUN_TRY(Operands::read(arguments, std::array<std::size_t, 2>{0, 1}, out, DType::kBool, operands));
+  for_each_element(operands.out(), [&](std::byte* element) {
+    const Complex left = operands.next(0);
+    store_one<std::int64_t>(operands.out().dtype(), test(left, operands.next(1)) ? 1 : 0, element);
+  });
+  return {};
+}
+
+Result<void> complex_unary(const Arguments& arguments, ComplexUnary function, DType result) {
+  Operands operands;
+  PTERUN_TRY(Operands::read(arguments, std::array<std::size_t, 1>{0}, 1, result, operands));
+  for_each_element(operands.out(), [&](std::byte* element) {
+    store_complex(operands.out().dtype(), function(operands.next(0)), element);
+  });
+  return {};
+}
+
+Result<void> complex_select(const Arguments& arguments, std::size_t condition, std::size_t a, std::size_t b,
+                            DType result, std::size_t out) {
+  Operands operands;
+  PTERUN_TRY(Operands::read(arguments, std::array<std::size_t, 3>{condition, a, b}, out, result, operands));
+  for_each_element(operands.out(), [&](std::byte* element) {
+    const bool first = operands.next(0) != Complex(0);
+    const Complex left = operands.next(1);
+    const Complex right = operands.next(2);
+    store_complex(operands.out().dtype(), first ? left : right, element);
+  });
   return {};
 }
 

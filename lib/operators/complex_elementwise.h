@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <optional>
 
 #include "operators/operator.h"
 
@@ -11,11 +12,31 @@ namespace pterun::operators {
 // Whether one of the first `count` arguments is a complex tensor.
 bool has_complex(const Arguments& arguments, std::size_t count);
 
-using ComplexFunction = std::complex<double> (*)(std::complex<double> a, std::complex<double> b);
+using Complex = std::complex<double>;
+using ComplexFunction = Complex (*)(Complex a, Complex b);
+using ComplexTest = bool (*)(Complex a, Complex b);
+using ComplexUnary = Complex (*)(Complex x);
 
-// out = function(argument 0, alpha * argument 1) with promotion and broadcasting; argument 1 is a tensor or a number.
-// Errors: as Elementwise.
-Result<void> complex_binary(const Arguments& arguments, std::size_t out, double alpha, ComplexFunction function);
+// One element of any dtype; a real one has no imaginary part, or takes the real part.
+Complex load_complex(DType dtype, const std::byte* element);
+void store_complex(DType dtype, Complex value, std::byte* element);
+
+// By the plain formula, as eager: an infinity times zero is NaN, where C++'s own operator recovers infinities.
+Complex multiply(Complex a, Complex b);
+// Without overflow in between.
+Complex divide(Complex a, Complex b);
+
+// out = function(argument 0, argument 1) with promotion and broadcasting; each argument is a tensor or a number, one at
+// least a tensor. With alpha, argument `scaled` is multiplied by it first. Errors: as Elementwise.
+Result<void> complex_binary(const Arguments& arguments, std::size_t out, ComplexFunction function,
+                            std::optional<double> alpha = std::nullopt, std::size_t scaled = 1);
+// The same with a bool output.
+Result<void> complex_compare(const Arguments& arguments, std::size_t out, ComplexTest test);
+// out (argument 1) = function(argument 0), which is complex; of a `result` that is not complex the real part is stored.
+Result<void> complex_unary(const Arguments& arguments, ComplexUnary function, DType result);
+// out = condition ? a : b, elements of the promoted dtype; the condition is a tensor of bool or uint8.
+Result<void> complex_select(const Arguments& arguments, std::size_t condition, std::size_t a, std::size_t b,
+                            DType result, std::size_t out);
 
 // Elements of `from`, broadcast to the shape of `to`, in its dtype: a real number has no imaginary part, and a real
 // dtype takes the real part.

@@ -1,4 +1,4 @@
-// The tables of block conversions: 13 dtypes to and from 4 compute types.
+// The tables of block conversions: 15 dtypes to and from 4 compute types.
 #include "operators/dtype_dispatch.h"
 
 #include <algorithm>
@@ -38,9 +38,25 @@ struct Flag {
   std::uint8_t byte;
 };
 
+// A complex number in memory.
+template <typename Part>
+struct ComplexOf {
+  Part real, imaginary;
+};
+template <typename T>
+inline constexpr bool kIsComplex = false;
+template <typename Part>
+inline constexpr bool kIsComplex<ComplexOf<Part>> = true;
+
 template <typename To, typename From>
 inline To convert(From value) {
-  if constexpr (std::is_same_v<From, To> && !std::is_same_v<To, Flag>) {
+  if constexpr (kIsComplex<To>) {
+    return To{convert<decltype(To::real)>(value), 0};
+  } else if constexpr (kIsComplex<From> && std::is_same_v<To, Flag>) {
+    return Flag{static_cast<std::uint8_t>(value.real != 0 || value.imaginary != 0 ? 1 : 0)};
+  } else if constexpr (kIsComplex<From>) {
+    return convert<To>(value.real);
+  } else if constexpr (std::is_same_v<From, To> && !std::is_same_v<To, Flag>) {
     return value;
   } else if constexpr (std::is_same_v<From, Flag>) {
     return convert<To>(static_cast<std::int64_t>(value.byte != 0));
@@ -157,6 +173,8 @@ constexpr Tables kTables = [] {
   fill_row<float>(tables.loads, tables.stores, DType::kFloat32);
   fill_row<double>(tables.loads, tables.stores, DType::kFloat64);
   fill_row<Flag>(tables.loads, tables.stores, DType::kBool);
+  fill_row<ComplexOf<float>>(tables.loads, tables.stores, DType::kComplex64);
+  fill_row<ComplexOf<double>>(tables.loads, tables.stores, DType::kComplex128);
   return tables;
 }();
 
@@ -170,8 +188,17 @@ StoreBlock store_block(Compute from, DType to) {
   return kTables.stores[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)];
 }
 
+Element element_of(const Scalar& scalar, DType dtype) {
+  Element element;
+  if (scalar.is_double())
+    store_one<double>(dtype, scalar.to_double(), element.bytes.data());
+  else
+    store_one<std::int64_t>(dtype, scalar.to_int(), element.bytes.data());
+  return element;
+}
+
 void convert_elements(DType from, const void* source, DType to, void* destination, std::size_t count) {
-  const Compute compute = compute_of(from);
+  const Compute compute = is_complex(from) ? Compute::kDouble : compute_of(from);
   const LoadBlock load = load_block(from, compute);
   const StoreBlock store = store_block(compute, to);
   const auto* read = static_cast<const std::byte*>(source);

@@ -3,6 +3,7 @@
 // instantiated at most three times, and truncation on the way out gives eager's two's complement wrap-around.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -91,7 +92,8 @@ using LoadBlock = void (*)(const void* from, std::ptrdiff_t stride, void* to, st
 using StoreBlock = void (*)(const void* from, void* to, std::ptrdiff_t stride, std::size_t count);
 
 // Conversions as eager does them: floats to integers truncate (out of range gives what x86-64 gives), anything to
-// bool is "!= 0", to float16 and bfloat16 by way of float, integers wrap. The dtype is one of kAllDTypes.
+// bool is "!= 0", to float16 and bfloat16 by way of float, integers wrap. Of complex numbers the real part is taken,
+// but for bool; numbers become complex ones without an imaginary part. The dtype is one of kAnyDType.
 LoadBlock load_block(DType from, Compute to);
 StoreBlock store_block(Compute from, DType to);
 
@@ -119,6 +121,33 @@ void store_one(DType to, T value, void* destination) {
 // Converts a dense array from one dtype to another.
 void convert_elements(DType from, const void* source, DType to, void* destination, std::size_t count);
 
+// The nearest value that the dtype holds.
+template <typename T>
+T round_to(DType dtype, T value) {
+  if (is_native(dtype, kComputeOf<T>)) return value;
+  alignas(16) std::byte element[16];
+  store_one<T>(dtype, value, element);
+  return load_one<T>(dtype, element);
+}
+
+// What an element is added up by: itself, or its real and imaginary part.
+struct Parts {
+  DType dtype = DType::kFloat32;
+  std::int64_t count = 1;
+  std::int64_t size = 4;  // bytes of one
+};
+inline Parts parts_of(DType dtype) {
+  const DType part = is_complex(dtype) ? complex_part(dtype) : dtype;
+  return {part, is_complex(dtype) ? 2 : 1, static_cast<std::int64_t>(dtype_size(part))};
+}
+
+// One element of any dtype.
+struct Element {
+  alignas(16) std::array<std::byte, 16> bytes{};
+};
+// The Scalar converted to the dtype.
+Element element_of(const Scalar& scalar, DType dtype);
+
 // A Scalar as a compute value; doubles truncate for int64.
 template <typename T>
 T scalar_as(const Scalar& scalar) {
@@ -133,12 +162,7 @@ T scalar_as(const Scalar& scalar) {
 // The Scalar rounded to a dtype, as eager's `tensor.fill_(scalar)` stores it, read back as the compute type.
 template <typename T>
 T scalar_rounded(const Scalar& scalar, DType dtype) {
-  alignas(8) std::byte element[8];
-  if (scalar.is_double())
-    store_one<double>(dtype, scalar.to_double(), element);
-  else
-    store_one<std::int64_t>(dtype, scalar.to_int(), element);
-  return load_one<T>(dtype, element);
+  return load_one<T>(dtype, element_of(scalar, dtype).bytes.data());
 }
 
 // Integer arithmetic modulo 2^64: overflow wraps instead of being undefined. Floats: plain arithmetic.

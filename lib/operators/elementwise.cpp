@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "operators/block_copy.h"
 #include "operators/broadcast.h"
 #include "operators/complex_elementwise.h"
 #include "operators/output.h"
-#include "operators/strided_copy.h"
 
 namespace pterun::operators {
 namespace {

@@ -7,9 +7,10 @@
 namespace pterun::operators {
 namespace {
 
-// Input elements per output element.
+// Input elements per output element. Axes that keep their size are not resampled, whatever factor made the size.
 template <typename T>
 T step_of(const ResizeAxis& axis, bool align_corners) {
+  if (axis.in == axis.out) return T{1};
   if (align_corners) return axis.out > 1 ? static_cast<T>(axis.in - 1) / static_cast<T>(axis.out - 1) : T{0};
   if (axis.factor && *axis.factor > 0.0) return static_cast<T>(1.0 / *axis.factor);
   return static_cast<T>(axis.in) / static_cast<T>(axis.out);
@@ -73,7 +74,8 @@ ResizeTable<T> antialias_table(const ResizeAxis& axis, bool align_corners) {
 }
 
 std::vector<std::int64_t> nearest_table(const ResizeAxis& axis) {
-  const float step = step_of<float>(axis, false);
+  // Doubling repeats every element, even with a factor that is only about 2.
+  const float step = axis.out == 2 * axis.in ? 0.5f : step_of<float>(axis, false);
   std::vector<std::int64_t> places(static_cast<std::size_t>(axis.out));
   for (std::size_t i = 0; i < places.size(); ++i) {
     places[i] = std::min(static_cast<std::int64_t>(std::floor(static_cast<float>(i) * step)), axis.in - 1);

@@ -75,13 +75,25 @@ Result<void> leaky_relu_out(ExecuteContext& context, const Arguments& arguments)
   return {};
 }
 
-// A NaN in x stays; where the limits cross, the upper one wins.
+// A NaN in x stays; where the limits cross, the upper one wins. A limit that is NaN makes everything NaN; one that is
+// None does not limit.
 template <typename T>
-void map_limits(Elementwise& call, DType common, T low, T high) {
-  call.map<T(T)>(common, [low, high](T x) {
-    const T raised = x < low ? low : x;
-    return raised > high ? high : raised;
-  });
+void map_limits(Elementwise& call, DType common, std::optional<T> least, std::optional<T> most) {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  if ((least && *least != *least) || (most && *most != *most)) {
+    call.map<T(T)>(common, [nan](T) { return nan; });
+  } else if (least && most) {
+    call.map<T(T)>(common, [low = *least, high = *most](T x) {
+      const T raised = x < low ? low : x;
+      return raised > high ? high : raised;
+    });
+  } else if (least) {
+    call.map<T(T)>(common, [bound = *least](T x) { return x < bound ? bound : x; });
+  } else if (most) {
+    call.map<T(T)>(common, [bound = *most](T x) { return x > bound ? bound : x; });
+  } else {
+    call.map<T(T)>(common, [](T x) { return x; });
+  }
 }
 
 // The limits are numbers of self's dtype; the result has it too.
@@ -93,12 +105,11 @@ Result<void> hardtanh_out(ExecuteContext& context, const Arguments& arguments) {
   const DType dtype = call.promoted();
   PTERUN_TRY(call.set_output(3, dtype));
   visit_compute(dtype, [&]<typename T>() {
-    map_limits(call, dtype, scalar_rounded<T>(low, dtype), scalar_rounded<T>(high, dtype));
+    map_limits<T>(call, dtype, scalar_rounded<T>(low, dtype), scalar_rounded<T>(high, dtype));
   });
   return {};
 }
 
-// A limit that is NaN makes everything NaN; one that is None does not limit.
 template <typename T>
 std::optional<T> limit(const std::optional<Scalar>& scalar, DType common) {
   if (!scalar) return std::nullopt;
@@ -116,23 +127,8 @@ Result<void> clamp_out(ExecuteContext& context, const Arguments& arguments) {
   if (high) promotion.add(*high);
   const DType common = promotion.result();
   PTERUN_TRY(call.set_output(3, common));
-  visit_compute(common, [&]<typename T>() {
-    const std::optional<T> least = limit<T>(low, common);
-    const std::optional<T> most = limit<T>(high, common);
-    const T nan = std::numeric_limits<T>::quiet_NaN();
-    const bool is_nan = (least && *least != *least) || (most && *most != *most);
-    if (is_nan) {
-      call.map<T(T)>(common, [nan](T) { return nan; });
-    } else if (least && most) {
-      map_limits(call, common, *least, *most);
-    } else if (least) {
-      call.map<T(T)>(common, [bound = *least](T x) { return x < bound ? bound : x; });
-    } else if (most) {
-      call.map<T(T)>(common, [bound = *most](T x) { return x > bound ? bound : x; });
-    } else {
-      call.map<T(T)>(common, [](T x) { return x; });
-    }
-  });
+  visit_compute(common,
+                [&]<typename T>() { map_limits<T>(call, common, limit<T>(low, common), limit<T>(high, common)); });
   return {};
 }
 

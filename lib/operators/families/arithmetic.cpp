@@ -9,8 +9,6 @@
 namespace pterun::operators {
 namespace {
 
-using Complex = std::complex<double>;
-
 // Operands 0 and 1: Tensor with Tensor, or Tensor with Scalar.
 Result<void> add_operands(Elementwise& call, bool scalar, DTypeSet allowed = kAllDTypes) {
   PTERUN_TRY(call.add_tensor(0, allowed));
@@ -42,7 +40,7 @@ Result<Scalar> alpha_for(const Arguments& arguments, std::size_t argument, DType
 Result<void> add_scaled(ExecuteContext& context, const Arguments& arguments, bool scalar, int sign) {
   if (has_complex(arguments, 2)) {
     PTERUN_ASSIGN(const double factor, arguments.number(2));
-    return complex_binary(arguments, 3, factor * sign, [](Complex a, Complex b) { return a + b; });
+    return complex_binary(arguments, 3, [](Complex a, Complex b) { return a + b; }, factor * sign);
   }
   Elementwise call(context, arguments);
   PTERUN_TRY(add_operands(call, scalar));
@@ -74,6 +72,10 @@ Result<void> sub_out(ExecuteContext& context, const Arguments& arguments) {
 
 // other - alpha * self.
 Result<void> rsub_scalar_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 1)) {
+    PTERUN_ASSIGN(const double factor, arguments.number(2));
+    return complex_binary(arguments, 3, [](Complex a, Complex b) { return b - a; }, factor, 0);
+  }
   Elementwise call(context, arguments);
   PTERUN_TRY(add_operands(call, true));
   const DType common = call.promoted();
@@ -91,7 +93,7 @@ Result<void> rsub_scalar_out(ExecuteContext& context, const Arguments& arguments
 template <bool kScalar>
 Result<void> mul_out(ExecuteContext& context, const Arguments& arguments) {
   if (has_complex(arguments, 2)) {
-    return complex_binary(arguments, 2, 1.0, [](Complex a, Complex b) { return a * b; });
+    return complex_binary(arguments, 2, multiply);
   }
   Elementwise call(context, arguments);
   PTERUN_TRY(add_operands(call, kScalar));
@@ -134,7 +136,7 @@ const OperatorRow kRows[] = {
     {.name = "aten::add.Scalar_out", .dtypes = kAnyDType, .function = add_out<true>},
     {.name = "aten::sub.out", .dtypes = kNumbers | kComplex, .function = sub_out<false>},
     {.name = "aten::sub.Scalar_out", .dtypes = kNumbers | kComplex, .function = sub_out<true>},
-    {.name = "aten::rsub.Scalar_out", .dtypes = kNumbers, .function = rsub_scalar_out},
+    {.name = "aten::rsub.Scalar_out", .dtypes = kNumbers | kComplex, .function = rsub_scalar_out},
     {.name = "aten::mul.out", .dtypes = kAnyDType, .function = mul_out<false>},
     {.name = "aten::mul.Scalar_out", .dtypes = kAnyDType, .function = mul_out<true>},
     {.name = "aten::maximum.out", .dtypes = kOrdered, .function = extremum_out<true>},

@@ -24,13 +24,6 @@ Extremes extremes_of(const float* x, std::int64_t count) {
   return extremes;
 }
 
-// The nearest value that the dtype holds.
-float round_to(DType dtype, float value) {
-  alignas(8) std::byte element[8];
-  store_one<float>(dtype, value, element);
-  return load_one<float>(dtype, element);
-}
-
 Result<void> store_single(ExecuteContext& context, Tensor& tensor, double value) {
   PTERUN_ASSIGN(ComputeOutput output, ComputeOutput::open(context, tensor, Compute::kDouble));
   output.data<double>()[0] = value;

@@ -1,6 +1,7 @@
 // eq, ne, lt, le, gt, ge: compared in the promoted dtype, so that 300 meets a uint8 as 44, as in eager.
 #include <functional>
 
+#include "operators/complex_elementwise.h"
 #include "operators/elementwise.h"
 #include "operators/families/families.h"
 
@@ -11,6 +12,10 @@ template <bool kScalar, typename Compare>
 Result<void> compare_out(ExecuteContext& context, const Arguments& arguments) {
   constexpr bool kOrder = !std::is_same_v<Compare, std::equal_to<>> && !std::is_same_v<Compare, std::not_equal_to<>>;
   constexpr DTypeSet kAllowed = kOrder ? kOrdered : kAllDTypes;
+  if constexpr (!kOrder) {
+    if (has_complex(arguments, 2))
+      return complex_compare(arguments, 2, [](Complex a, Complex b) { return Compare{}(a, b); });
+  }
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kAllowed));
   PTERUN_TRY(kScalar ? call.add_scalar(1) : call.add_tensor(1, kAllowed));
@@ -21,10 +26,10 @@ Result<void> compare_out(ExecuteContext& context, const Arguments& arguments) {
 }
 
 const OperatorRow kRows[] = {
-    {.name = "aten::eq.Tensor_out", .dtypes = kAllDTypes, .function = compare_out<false, std::equal_to<>>},
-    {.name = "aten::eq.Scalar_out", .dtypes = kAllDTypes, .function = compare_out<true, std::equal_to<>>},
-    {.name = "aten::ne.Tensor_out", .dtypes = kAllDTypes, .function = compare_out<false, std::not_equal_to<>>},
-    {.name = "aten::ne.Scalar_out", .dtypes = kAllDTypes, .function = compare_out<true, std::not_equal_to<>>},
+    {.name = "aten::eq.Tensor_out", .dtypes = kAnyDType, .function = compare_out<false, std::equal_to<>>},
+    {.name = "aten::eq.Scalar_out", .dtypes = kAnyDType, .function = compare_out<true, std::equal_to<>>},
+    {.name = "aten::ne.Tensor_out", .dtypes = kAnyDType, .function = compare_out<false, std::not_equal_to<>>},
+    {.name = "aten::ne.Scalar_out", .dtypes = kAnyDType, .function = compare_out<true, std::not_equal_to<>>},
     {.name = "aten::lt.Tensor_out", .dtypes = kOrdered, .function = compare_out<false, std::less<>>},
     {.name = "aten::lt.Scalar_out", .dtypes = kOrdered, .function = compare_out<true, std::less<>>},
     {.name = "aten::le.Tensor_out", .dtypes = kOrdered, .function = compare_out<false, std::less_equal<>>},

@@ -4,7 +4,6 @@
 #include "operators/elementwise.h"
 #include "operators/families/families.h"
 #include "operators/output.h"
-#include "operators/strided_copy.h"
 
 namespace pterun::operators {
 namespace {

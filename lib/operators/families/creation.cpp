@@ -1,31 +1,28 @@
 // Operators that make a tensor from numbers: fill, full, zeros, ones, empty, scalar_tensor, arange.
 #include <cmath>
+#include <cstring>
 
-#include "operators/broadcast.h"
+#include "operators/block_copy.h"
 #include "operators/dtype_dispatch.h"
 #include "operators/families/families.h"
 #include "operators/output.h"
 #include "operators/promotion.h"
-#include "operators/strided_copy.h"
 
 namespace pterun::operators {
 namespace {
 
 // Every element becomes the value, rounded to the output's dtype.
+void fill(ExecuteContext& context, Tensor& out, const Element& value) {
+  fill_block(*context.threads, dtype_size(out.dtype()), Shape{out.numel()}, value.bytes.data(), out.mutable_raw_data(),
+             Strides{1});
+}
 void fill(ExecuteContext& context, Tensor& out, const Scalar& value) {
-  alignas(8) std::byte element[8];
-  if (value.is_double()) {
-    store_one<double>(out.dtype(), value.to_double(), element);
-  } else {
-    store_one<std::int64_t>(out.dtype(), value.to_int(), element);
-  }
-  copy_strided(*context.threads, element, StridedSpan(Shape{out.numel()}, Strides{0}), out.mutable_raw_data(),
-               dtype_size(out.dtype()));
+  fill(context, out, element_of(value, out.dtype()));
 }
 
 Result<Tensor*> output(const Arguments& arguments, std::size_t argument, const Shape& shape) {
   PTERUN_ASSIGN(Tensor * out, arguments.tensor(argument));
-  PTERUN_TRY(check_dtype(arguments, argument, *out, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, argument, *out, kAnyDType));
   PTERUN_TRY(resize_output(arguments, *out, shape));
   return out;
 }
@@ -43,12 +40,16 @@ Result<void> fill_scalar_out(ExecuteContext& context, const Arguments& arguments
 Result<void> fill_tensor_out(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const Tensor* self, arguments.tensor(0));
   PTERUN_ASSIGN(const Tensor* value, arguments.tensor(1));
-  PTERUN_TRY(check_dtype(arguments, 1, *value, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 1, *value, kAnyDType));
   if (value->rank() != 0) {
     return fail(arguments.error(ErrorCode::kInvalidArgument, "the value " + value->describe() + " is not 0-d"));
   }
   PTERUN_ASSIGN(Tensor * out, output(arguments, 2, self->shape()));
-  if (is_floating(value->dtype())) {
+  if (value->dtype() == out->dtype()) {
+    Element element;
+    std::memcpy(element.bytes.data(), value->raw_data(), dtype_size(value->dtype()));
+    fill(context, *out, element);
+  } else if (is_floating(value->dtype()) || is_complex(value->dtype())) {
     fill(context, *out, Scalar(load_one<double>(value->dtype(), value->raw_data())));
   } else {
     fill(context, *out, Scalar(load_one<std::int64_t>(value->dtype(), value->raw_data())));
@@ -137,6 +138,7 @@ void fill_range(Tensor& out, T start, T step) {
 Result<void> arange(const Arguments& arguments, std::size_t argument, const Scalar& start, const Scalar& end,
                     const Scalar& step) {
   PTERUN_ASSIGN(const Tensor* unsized, arguments.tensor(argument));
+  PTERUN_TRY(check_dtype(arguments, argument, *unsized, kAllDTypes));
   PTERUN_ASSIGN(const std::int64_t length, range_length(arguments, start, end, step, unsized->dtype()));
   PTERUN_ASSIGN(Tensor * out, output(arguments, argument, Shape{length}));
   // Eager computes float ranges in double.
@@ -163,15 +165,15 @@ Result<void> arange_start_out(ExecuteContext&, const Arguments& arguments) {
 }
 
 const OperatorRow kRows[] = {
-    {.name = "aten::fill.Scalar_out", .dtypes = kAllDTypes, .function = fill_scalar_out},
-    {.name = "aten::fill.Tensor_out", .dtypes = kAllDTypes, .function = fill_tensor_out},
-    {.name = "aten::full.out", .dtypes = kAllDTypes, .function = full_out},
-    {.name = "aten::full_like.out", .dtypes = kAllDTypes, .function = full_like_out},
-    {.name = "aten::zeros.out", .dtypes = kAllDTypes, .function = constant_out<0>},
-    {.name = "aten::ones.out", .dtypes = kAllDTypes, .function = constant_out<1>},
-    {.name = "aten::empty.out", .dtypes = kAllDTypes, .function = empty_out},
-    {.name = "dim_order_ops::_empty_dim_order.out", .dtypes = kAllDTypes, .function = empty_out},
-    {.name = "aten::scalar_tensor.out", .dtypes = kAllDTypes, .function = scalar_tensor_out},
+    {.name = "aten::fill.Scalar_out", .dtypes = kAnyDType, .function = fill_scalar_out},
+    {.name = "aten::fill.Tensor_out", .dtypes = kAnyDType, .function = fill_tensor_out},
+    {.name = "aten::full.out", .dtypes = kAnyDType, .function = full_out},
+    {.name = "aten::full_like.out", .dtypes = kAnyDType, .function = full_like_out},
+    {.name = "aten::zeros.out", .dtypes = kAnyDType, .function = constant_out<0>},
+    {.name = "aten::ones.out", .dtypes = kAnyDType, .function = constant_out<1>},
+    {.name = "aten::empty.out", .dtypes = kAnyDType, .function = empty_out},
+    {.name = "dim_order_ops::_empty_dim_order.out", .dtypes = kAnyDType, .function = empty_out},
+    {.name = "aten::scalar_tensor.out", .dtypes = kAnyDType, .function = scalar_tensor_out},
     {.name = "aten::arange.out", .dtypes = kAllDTypes, .function = arange_out},
     {.name = "aten::arange.start_out", .dtypes = kAllDTypes, .function = arange_start_out},
 };

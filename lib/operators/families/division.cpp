@@ -63,8 +63,7 @@ Result<void> check_divisor(const Arguments& arguments, DType common) {
 Result<void> run_division(ExecuteContext& context, const Arguments& arguments, bool scalar, Division division,
                           std::size_t out) {
   if (division == Division::kTrue && has_complex(arguments, 2)) {
-    using Complex = std::complex<double>;
-    return complex_binary(arguments, out, 1.0, [](Complex a, Complex b) { return a / b; });
+    return complex_binary(arguments, out, [](Complex a, Complex b) { return operators::divide(a, b); });
   }
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kOrdered));

@@ -16,7 +16,7 @@ Result<void> embedding(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const Tensor* indices, arguments.tensor(1));
   PTERUN_ASSIGN(Tensor * out, arguments.tensor(5));
   PTERUN_TRY(check_rank(arguments, *table, 2, "weight"));
-  PTERUN_TRY(check_dtype(arguments, *table, kAllDTypes, "weight"));
+  PTERUN_TRY(check_dtype(arguments, *table, kAnyDType, "weight"));
   PTERUN_TRY(check_dtype_is(arguments, *out, table->dtype(), "out"));
   PTERUN_ASSIGN(const Lookup lookup, Lookup::read(context, arguments, *indices, table->size(0)));
   PTERUN_TRY(resize_output(arguments, *out, lookup.out_shape(table->size(1))));
@@ -36,7 +36,7 @@ Result<void> embedding(ExecuteContext& context, const Arguments& arguments) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::embedding.out", kAllDTypes, embedding},
+    {"aten::embedding.out", kAnyDType, embedding},
 };
 
 }  // namespace

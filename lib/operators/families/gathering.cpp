@@ -40,7 +40,7 @@ Result<void> index_select(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const std::int64_t given, arguments.integer(1));
   PTERUN_ASSIGN(const Tensor* index, arguments.tensor(2));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(3));
-  PTERUN_TRY(check_dtype(arguments, 0, *self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *self, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *self, *output));
   PTERUN_ASSIGN(const std::size_t dim, wrap_dim(arguments, given, self->rank()));
   const Along from(self->shape(), dim);
@@ -133,7 +133,7 @@ Result<void> gather(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const std::int64_t given, arguments.integer(1));
   PTERUN_ASSIGN(const Tensor* index, arguments.tensor(2));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(4));
-  PTERUN_TRY(check_dtype(arguments, 0, *self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *self, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *self, *output));
   PTERUN_ASSIGN(const std::size_t dim, wrap_dim(arguments, given, self->rank()));
   const Shape self_shape = at_least_1d(self->shape());
@@ -170,7 +170,7 @@ Result<Scatter> begin_scatter(ExecuteContext& context, const Arguments& argument
   PTERUN_ASSIGN(const Tensor* self, arguments.tensor(0));
   PTERUN_ASSIGN(const std::int64_t given, arguments.integer(1));
   PTERUN_ASSIGN(const Tensor* index, arguments.tensor(2));
-  PTERUN_TRY(check_dtype(arguments, 0, *self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *self, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *self, output));
   Scatter scatter;
   PTERUN_ASSIGN(scatter.dim, wrap_dim(arguments, given, self->rank()));
@@ -217,14 +217,10 @@ Result<void> scatter_value(ExecuteContext& context, const Arguments& arguments) 
   PTERUN_ASSIGN(const Scalar value, arguments.scalar(3));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(4));
   PTERUN_ASSIGN(Scatter scatter, begin_scatter(context, arguments, nullptr, *output));
-  alignas(8) std::array<std::byte, 8> element{};
-  if (value.is_double())
-    store_one<double>(output->dtype(), value.to_double(), element.data());
-  else
-    store_one<std::int64_t>(output->dtype(), value.to_int(), element.data());
+  const Element element = element_of(value, output->dtype());
   if (scatter.index_shape.numel() > 0) {
     visit_word(dtype_size(output->dtype()), [&]<typename Word>() {
-      const Word word = *reinterpret_cast<const Word*>(element.data());
+      const Word word = *reinterpret_cast<const Word*>(element.bytes.data());
       Word* to = reinterpret_cast<Word*>(scatter.target.data());
       for_each_index(scatter.index_shape, scatter.self_shape, scatter.index_shape, scatter.dim, scatter.indices,
                      [&](std::int64_t, std::int64_t place, std::int64_t) { to[place] = word; });
@@ -240,15 +236,17 @@ Result<void> scatter_add(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(Scatter scatter, begin_scatter(context, arguments, source, *output));
   PTERUN_ASSIGN(const std::byte* from, row_major_elements(context, *source));
   if (scatter.index_shape.numel() > 0) {
-    const DType dtype = output->dtype();
-    const auto size = static_cast<std::int64_t>(dtype_size(dtype));
     std::byte* to = scatter.target.data();
-    visit_compute(dtype, [&]<typename T>() {
+    const Parts parts = parts_of(output->dtype());
+    visit_compute(parts.dtype, [&]<typename T>() {
       for_each_index(scatter.index_shape, scatter.self_shape, at_least_1d(source->shape()), scatter.dim,
                      scatter.indices, [&](std::int64_t, std::int64_t place, std::int64_t n) {
-                       const T sum =
-                           wrap_add(load_one<T>(dtype, to + place * size), load_one<T>(dtype, from + n * size));
-                       store_one<T>(dtype, sum, to + place * size);
+                       for (std::int64_t part = 0; part < parts.count; ++part) {
+                         std::byte* sum = to + (place * parts.count + part) * parts.size;
+                         const std::byte* addend = from + (n * parts.count + part) * parts.size;
+                         store_one<T>(parts.dtype,
+                                      wrap_add(load_one<T>(parts.dtype, sum), load_one<T>(parts.dtype, addend)), sum);
+                       }
                      });
     });
   }
@@ -257,9 +255,9 @@ Result<void> scatter_add(ExecuteContext& context, const Arguments& arguments) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::index_select.out", kAllDTypes, index_select},  {"aten::gather.out", kAllDTypes, gather},
-    {"aten::scatter.src_out", kAllDTypes, scatter_source}, {"aten::scatter.value_out", kAllDTypes, scatter_value},
-    {"aten::scatter_add.out", kAllDTypes, scatter_add},
+    {"aten::index_select.out", kAnyDType, index_select},  {"aten::gather.out", kAnyDType, gather},
+    {"aten::scatter.src_out", kAnyDType, scatter_source}, {"aten::scatter.value_out", kAnyDType, scatter_value},
+    {"aten::scatter_add.out", kAnyDType, scatter_add},
 };
 
 }  // namespace

@@ -266,18 +266,20 @@ void move_runs(const Selection& selection, std::size_t size, std::byte* self, st
 
 // self += values at every position, rounded to the dtype after each addition.
 void add_runs(const Selection& selection, DType dtype, std::byte* self, const std::byte* values) {
-  const auto size = static_cast<std::int64_t>(dtype_size(dtype));
-  visit_compute(dtype, [&]<typename T>() {
-    const LoadBlock load = load_block(dtype, kComputeOf<T>);
-    const StoreBlock store = store_block(kComputeOf<T>, dtype);
+  const Parts parts = parts_of(dtype);
+  const std::int64_t size = parts.size;
+  visit_compute(parts.dtype, [&]<typename T>() {
+    const LoadBlock load = load_block(parts.dtype, kComputeOf<T>);
+    const StoreBlock store = store_block(kComputeOf<T>, parts.dtype);
     std::array<T, 64> a;
     std::array<T, 64> b;
     for_each_outer(selection, [&](std::int64_t self_offset, std::int64_t result_offset) {
       for (std::int64_t n = 0; n < selection.positions; ++n) {
-        std::byte* to = self + (self_offset + selection.offsets[n]) * size;
-        const std::byte* from = values + (result_offset + n * selection.position_step) * size;
-        for (std::int64_t start = 0; start < selection.run; start += 64) {
-          const auto count = static_cast<std::size_t>(std::min<std::int64_t>(64, selection.run - start));
+        std::byte* to = self + (self_offset + selection.offsets[n]) * parts.count * size;
+        const std::byte* from = values + (result_offset + n * selection.position_step) * parts.count * size;
+        const std::int64_t run = selection.run * parts.count;
+        for (std::int64_t start = 0; start < run; start += 64) {
+          const auto count = static_cast<std::size_t>(std::min<std::int64_t>(64, run - start));
           load(to + start * size, 1, a.data(), count);
           load(from + start * size, 1, b.data(), count);
           for (std::size_t i = 0; i < count; ++i)
@@ -292,7 +294,7 @@ void add_runs(const Selection& selection, DType dtype, std::byte* self, const st
 Result<void> index(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const Tensor* self, arguments.tensor(0));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(2));
-  PTERUN_TRY(check_dtype(arguments, 0, *self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *self, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *self, *output));
   std::array<std::int64_t, 64> small;
   Selection selection;
@@ -322,7 +324,7 @@ Result<const std::byte*> expand_values(ExecuteContext& context, const Arguments&
 Result<void> put(ExecuteContext& context, const Arguments& arguments, const Tensor& self, Tensor& output) {
   PTERUN_ASSIGN(const Tensor* values, arguments.tensor(2));
   PTERUN_ASSIGN(const bool accumulate, arguments.boolean(3));
-  PTERUN_TRY(check_dtype(arguments, 0, self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, self, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, self, output));
   PTERUN_TRY(check_same_dtype(arguments, *values, self));
   std::array<std::int64_t, 64> small;
@@ -357,9 +359,9 @@ Result<void> index_put_in_place(ExecuteContext& context, const Arguments& argume
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::index.Tensor_out", kAllDTypes, index},
-    {"aten::index_put.out", kAllDTypes, index_put},
-    {"aten::index_put_", kAllDTypes, index_put_in_place},
+    {"aten::index.Tensor_out", kAnyDType, index},
+    {"aten::index_put.out", kAnyDType, index_put},
+    {"aten::index_put_", kAnyDType, index_put_in_place},
 };
 
 }  // namespace

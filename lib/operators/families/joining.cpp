@@ -246,12 +246,12 @@ Result<void> select_scatter(ExecuteContext& context, const Arguments& arguments)
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::cat.out", kAllDTypes, cat},
-    {"aten::stack.out", kAllDTypes, stack},
-    {"aten::repeat.out", kAllDTypes, repeat},
+    {"aten::cat.out", kAnyDType, cat},
+    {"aten::stack.out", kAnyDType, stack},
+    {"aten::repeat.out", kAnyDType, repeat},
     {"aten::repeat_interleave.Tensor_out", {DType::kInt32, DType::kInt64}, repeat_interleave},
-    {"aten::slice_scatter.out", kAllDTypes, slice_scatter},
-    {"aten::select_scatter.out", kAllDTypes, select_scatter},
+    {"aten::slice_scatter.out", kAnyDType, slice_scatter},
+    {"aten::select_scatter.out", kAnyDType, select_scatter},
 };
 
 }  // namespace

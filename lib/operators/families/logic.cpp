@@ -11,8 +11,8 @@ namespace {
 template <typename Combine>
 Result<void> logical_out(ExecuteContext& context, const Arguments& arguments) {
   Elementwise call(context, arguments);
-  PTERUN_TRY(call.add_tensor(0));
-  PTERUN_TRY(call.add_tensor(1));
+  PTERUN_TRY(call.add_tensor(0, kAnyDType));
+  PTERUN_TRY(call.add_tensor(1, kAnyDType));
   PTERUN_TRY(call.set_output(2, DType::kBool));
   call.map<Truth(Truth, Truth)>(DType::kBool, [](Truth a, Truth b) { return Combine{}(a, b); });
   return {};
@@ -20,7 +20,7 @@ Result<void> logical_out(ExecuteContext& context, const Arguments& arguments) {
 
 Result<void> logical_not_out(ExecuteContext& context, const Arguments& arguments) {
   Elementwise call(context, arguments);
-  PTERUN_TRY(call.add_tensor(0));
+  PTERUN_TRY(call.add_tensor(0, kAnyDType));
   PTERUN_TRY(call.set_output(1, DType::kBool));
   call.map<Truth(Truth)>(DType::kBool, [](Truth a) { return a ^ 1; });
   return {};
@@ -83,10 +83,10 @@ using Xor = std::bit_xor<>;
 constexpr DTypeSet kShiftable = kIntegers | DTypeSet{DType::kUInt16, DType::kUInt32};
 
 const OperatorRow kRows[] = {
-    {.name = "aten::logical_and.out", .dtypes = kAllDTypes, .function = logical_out<And>},
-    {.name = "aten::logical_or.out", .dtypes = kAllDTypes, .function = logical_out<Or>},
-    {.name = "aten::logical_xor.out", .dtypes = kAllDTypes, .function = logical_out<Xor>},
-    {.name = "aten::logical_not.out", .dtypes = kAllDTypes, .function = logical_not_out},
+    {.name = "aten::logical_and.out", .dtypes = kAnyDType, .function = logical_out<And>},
+    {.name = "aten::logical_or.out", .dtypes = kAnyDType, .function = logical_out<Or>},
+    {.name = "aten::logical_xor.out", .dtypes = kAnyDType, .function = logical_out<Xor>},
+    {.name = "aten::logical_not.out", .dtypes = kAnyDType, .function = logical_not_out},
     {.name = "aten::bitwise_and.Tensor_out", .dtypes = kIntegersAndBool, .function = bitwise_out<false, And>},
     {.name = "aten::bitwise_and.Scalar_out", .dtypes = kIntegersAndBool, .function = bitwise_out<true, And>},
     {.name = "aten::bitwise_or.Tensor_out", .dtypes = kIntegersAndBool, .function = bitwise_out<false, Or>},

@@ -35,7 +35,7 @@ Result<void> masked_select(ExecuteContext& context, const Arguments& arguments) 
   PTERUN_ASSIGN(const Tensor* self, arguments.tensor(0));
   PTERUN_ASSIGN(const Tensor* mask, arguments.tensor(1));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(2));
-  PTERUN_TRY(check_dtype(arguments, 0, *self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *self, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *self, *output));
   PTERUN_TRY(check_mask(arguments, *mask));
   PTERUN_ASSIGN(const Shape shape, common_shape(arguments, *self, *mask));
@@ -58,7 +58,7 @@ Result<void> masked_scatter(ExecuteContext& context, const Arguments& arguments)
   PTERUN_ASSIGN(const Tensor* mask, arguments.tensor(1));
   PTERUN_ASSIGN(const Tensor* source, arguments.tensor(2));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(3));
-  PTERUN_TRY(check_dtype(arguments, 0, *self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *self, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *self, *output));
   PTERUN_TRY(check_same_dtype(arguments, *source, *self));
   PTERUN_TRY(check_mask(arguments, *mask));
@@ -89,7 +89,7 @@ Result<void> masked_scatter(ExecuteContext& context, const Arguments& arguments)
 Result<void> nonzero(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const Tensor* self, arguments.tensor(0));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(1));
-  PTERUN_TRY(check_dtype(arguments, 0, *self, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *self, kAnyDType));
   if (output->dtype() != DType::kInt64) {
     return fail(arguments.error(ErrorCode::kInvalidArgument,
                                 "the output has to be int64, not " + std::string(dtype_name(output->dtype()))));
@@ -116,9 +116,9 @@ Result<void> nonzero(ExecuteContext& context, const Arguments& arguments) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::masked_select.out", kAllDTypes, masked_select},
-    {"aten::masked_scatter.out", kAllDTypes, masked_scatter},
-    {"aten::nonzero.out", kAllDTypes, nonzero},
+    {"aten::masked_select.out", kAnyDType, masked_select},
+    {"aten::masked_scatter.out", kAnyDType, masked_scatter},
+    {"aten::nonzero.out", kAnyDType, nonzero},
 };
 
 }  // namespace

@@ -219,6 +219,18 @@ void multiply_parts(ThreadPool& threads, const GemmSize& size, const MatrixView&
   gemm_accumulate<T>(threads, size, part_view(a, 1), part_view(b, 0), sums + count, size.columns);
 }
 
+// sums = alpha sums + beta addend; the factors are real, so that each part is by itself. As eager, beta 0 drops NaN.
+template <typename T>
+Result<void> add_complex(ExecuteContext& context, const Product& product, T* sums) {
+  PTERUN_ASSIGN(const std::byte* addend, broadcast_elements(context, *product.addend, product.out->shape()));
+  const T* addends = reinterpret_cast<const T*>(addend);
+  const T alpha = scalar_as<T>(product.alpha);
+  const T beta = scalar_as<T>(product.beta);
+  for (std::int64_t i = 0; i < 2 * product.out->numel(); ++i)
+    sums[i] = beta == T{0} ? alpha * sums[i] : alpha * sums[i] + beta * addends[i];
+  return {};
+}
+
 template <typename T>
 Result<void> multiply_complex(ExecuteContext& context, Form form, const Product& product) {
   PTERUN_ASSIGN(RowMajorOutput out, RowMajorOutput::open(context, *product.out));
@@ -242,6 +254,7 @@ Result<void> multiply_complex(ExecuteContext& context, Form form, const Product&
       pairs[2 * i + 1] = sums[count + i];
     }
   }
+  if (product.addend != nullptr) PTERUN_TRY(add_complex<T>(context, product, reinterpret_cast<T*>(out.data())));
   out.finish(context);
   return {};
 }
@@ -361,9 +374,6 @@ Result<void> MatmulKernel::execute(ExecuteContext& context, const Arguments& arg
   PTERUN_TRY(resize_output(arguments, *product.out, product.out_shape));
   if (product.out->numel() == 0) return {};
   if (is_complex(product.a->dtype())) {
-    if (product.addend != nullptr) {
-      return fail(arguments.error(ErrorCode::kNotSupported, "a complex product with an addend is not supported"));
-    }
     return product.a->dtype() == DType::kComplex64 ? multiply_complex<float>(context, form_, product)
                                                    : multiply_complex<double>(context, form_, product);
   }
@@ -387,7 +397,7 @@ Result<std::unique_ptr<Kernel>> prepare_matmul(PrepareContext& context, const Ar
 constexpr OperatorRow kRows[] = {
     {"aten::mm.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kMm>},
     {"aten::bmm.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kBmm>},
-    {"aten::addmm.out", kIntegers | kFloats, nullptr, prepare_matmul<Form::kAddmm>},
+    {"aten::addmm.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kAddmm>},
     {"aten::linear.out", kMatmulDTypes, nullptr, prepare_matmul<Form::kLinear>},
 };
 

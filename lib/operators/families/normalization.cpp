@@ -42,7 +42,8 @@ struct LayerNormLoop {
   }
 };
 
-struct LayerNorm {
+// What both norms take. The bias follows the weight, the three outputs follow eps.
+struct Operands {
   const Tensor* input = nullptr;
   const Tensor* weight = nullptr;
   const Tensor* bias = nullptr;
@@ -50,6 +51,26 @@ struct LayerNorm {
   Tensor* out = nullptr;
   Tensor* mean = nullptr;
   Tensor* rstd = nullptr;
+
+  Result<void> read(const Arguments& arguments, std::size_t weight_at, std::size_t eps_at) {
+    PTERUN_ASSIGN(input, arguments.tensor(0));
+    PTERUN_ASSIGN(weight, arguments.optional_tensor(weight_at));
+    PTERUN_ASSIGN(bias, arguments.optional_tensor(weight_at + 1));
+    PTERUN_ASSIGN(eps, arguments.number(eps_at));
+    PTERUN_ASSIGN(out, arguments.tensor(eps_at + 1));
+    PTERUN_ASSIGN(mean, arguments.tensor(eps_at + 2));
+    PTERUN_ASSIGN(rstd, arguments.tensor(eps_at + 3));
+    PTERUN_TRY(check_dtype(arguments, *input, kFloats, "input"));
+    return check_dtype_is(arguments, *out, input->dtype(), "out");
+  }
+  Result<void> check_parameters(const Arguments& arguments, const Shape& shape) const {
+    if (weight != nullptr) PTERUN_TRY(check_shape(arguments, *weight, shape, "weight"));
+    if (bias != nullptr) PTERUN_TRY(check_shape(arguments, *bias, shape, "bias"));
+    return {};
+  }
+};
+
+struct LayerNorm : Operands {
   std::int64_t rows = 1;
   std::int64_t columns = 1;
 };
@@ -88,25 +109,16 @@ Result<void> fill_empty_statistics(ExecuteContext& context, Tensor& mean, Tensor
 
 Result<void> native_layer_norm(ExecuteContext& context, const Arguments& arguments) {
   LayerNorm call;
-  PTERUN_ASSIGN(call.input, arguments.tensor(0));
+  PTERUN_TRY(call.read(arguments, 2, 4));
   PTERUN_ASSIGN(const Shape normalized, arguments.int_list(1));
-  PTERUN_ASSIGN(call.weight, arguments.optional_tensor(2));
-  PTERUN_ASSIGN(call.bias, arguments.optional_tensor(3));
-  PTERUN_ASSIGN(call.eps, arguments.number(4));
-  PTERUN_ASSIGN(call.out, arguments.tensor(5));
-  PTERUN_ASSIGN(call.mean, arguments.tensor(6));
-  PTERUN_ASSIGN(call.rstd, arguments.tensor(7));
   const Tensor& input = *call.input;
-  PTERUN_TRY(check_dtype(arguments, input, kFloats, "input"));
-  PTERUN_TRY(check_dtype_is(arguments, *call.out, input.dtype(), "out"));
   const std::size_t rank = input.rank();
   const std::size_t kept = rank - std::min(normalized.rank(), rank);
   if (normalized.rank() == 0 || normalized.rank() > rank || Shape(input.shape().span().subspan(kept)) != normalized) {
     return fail(arguments.error(ErrorCode::kInvalidArgument, "normalized_shape " + normalized.to_string() +
                                                                  " is not the end of input " + input.describe()));
   }
-  if (call.weight != nullptr) PTERUN_TRY(check_shape(arguments, *call.weight, normalized, "weight"));
-  if (call.bias != nullptr) PTERUN_TRY(check_shape(arguments, *call.bias, normalized, "bias"));
+  PTERUN_TRY(call.check_parameters(arguments, normalized));
   Shape statistics = input.shape();
   for (std::size_t i = 0; i < rank; ++i) {
     (i < kept ? call.rows : call.columns) *= input.size(i);
@@ -136,15 +148,8 @@ struct GroupNormLoop {
   }
 };
 
-struct GroupNorm {
-  const Tensor* input = nullptr;
-  const Tensor* weight = nullptr;
-  const Tensor* bias = nullptr;
+struct GroupNorm : Operands {
   std::int64_t batch = 0, channels = 0, positions = 0, groups = 0;
-  double eps = 0.0;
-  Tensor* out = nullptr;
-  Tensor* mean = nullptr;
-  Tensor* rstd = nullptr;
 };
 
 template <typename T>
@@ -175,20 +180,12 @@ Result<void> run_group_norm(ExecuteContext& context, const GroupNorm& call) {
 
 Result<void> native_group_norm(ExecuteContext& context, const Arguments& arguments) {
   GroupNorm call;
-  PTERUN_ASSIGN(call.input, arguments.tensor(0));
-  PTERUN_ASSIGN(call.weight, arguments.optional_tensor(1));
-  PTERUN_ASSIGN(call.bias, arguments.optional_tensor(2));
+  PTERUN_TRY(call.read(arguments, 1, 7));
   PTERUN_ASSIGN(call.batch, arguments.integer(3));
   PTERUN_ASSIGN(call.channels, arguments.integer(4));
   PTERUN_ASSIGN(call.positions, arguments.integer(5));
   PTERUN_ASSIGN(call.groups, arguments.integer(6));
-  PTERUN_ASSIGN(call.eps, arguments.number(7));
-  PTERUN_ASSIGN(call.out, arguments.tensor(8));
-  PTERUN_ASSIGN(call.mean, arguments.tensor(9));
-  PTERUN_ASSIGN(call.rstd, arguments.tensor(10));
   const Tensor& input = *call.input;
-  PTERUN_TRY(check_dtype(arguments, input, kFloats, "input"));
-  PTERUN_TRY(check_dtype_is(arguments, *call.out, input.dtype(), "out"));
   const Shape sizes{call.batch, call.channels, call.positions};
   const auto numel = checked_numel(sizes.span());
   if (!numel || *numel != input.numel() || input.rank() < 2 || input.size(0) != call.batch ||
@@ -197,8 +194,7 @@ Result<void> native_group_norm(ExecuteContext& context, const Arguments& argumen
                                                                  sizes.to_string() + " in " +
                                                                  std::to_string(call.groups) + " groups"));
   }
-  if (call.weight != nullptr) PTERUN_TRY(check_shape(arguments, *call.weight, {call.channels}, "weight"));
-  if (call.bias != nullptr) PTERUN_TRY(check_shape(arguments, *call.bias, {call.channels}, "bias"));
+  PTERUN_TRY(call.check_parameters(arguments, {call.channels}));
   PTERUN_TRY(resize_output(arguments, *call.out, input.shape()));
   PTERUN_TRY(resize_output(arguments, *call.mean, {call.batch, call.groups}));
   PTERUN_TRY(resize_output(arguments, *call.rstd, {call.batch, call.groups}));

@@ -71,16 +71,12 @@ Result<void> constant_pad(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const Shape list, arguments.int_list(1));
   PTERUN_ASSIGN(const Scalar value, arguments.scalar(2));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(3));
-  PTERUN_TRY(check_dtype(arguments, 0, *input, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *input, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *input, *output));
   Margins margins;
   PTERUN_ASSIGN(const Shape shape, read_margins(arguments, *input, list, margins));
   const std::size_t size = dtype_size(input->dtype());
-  alignas(8) std::array<std::byte, 8> element{};
-  if (value.is_double())
-    store_one<double>(input->dtype(), value.to_double(), element.data());
-  else
-    store_one<std::int64_t>(input->dtype(), value.to_int(), element.data());
+  const Element element = element_of(value, input->dtype());
   View view(*input);
   Shape first = Shape::filled(shape.rank(), 0);  // where the input's part begins in the output
   for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -95,7 +91,7 @@ Result<void> constant_pad(ExecuteContext& context, const Arguments& arguments) {
   if (output->numel() == 0) return {};
   std::byte* to = output->mutable_data<std::byte>();
   const Strides strides = output->strides();
-  fill_border(*context.threads, size, element.data(), shape, strides, first, view.sizes, to);
+  fill_border(*context.threads, size, element.bytes.data(), shape, strides, first, view.sizes, to);
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < shape.rank(); ++i)
     offset += first[i] * strides[i];
@@ -191,7 +187,7 @@ Result<void> border_pad(ExecuteContext& context, const Arguments& arguments, std
   PTERUN_ASSIGN(const Tensor* input, arguments.tensor(0));
   PTERUN_ASSIGN(const Shape list, arguments.int_list(1));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(2));
-  PTERUN_TRY(check_dtype(arguments, 0, *input, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, *input, kAnyDType));
   PTERUN_TRY(check_same_dtype(arguments, *input, *output));
   if (list.rank() != 2 * dims || (input->rank() != dims + 1 && input->rank() != dims + 2)) {
     return fail(arguments.error(ErrorCode::kInvalidArgument,
@@ -224,13 +220,13 @@ Result<void> border_pad_of(ExecuteContext& context, const Arguments& arguments) 
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::constant_pad_nd.out", kAllDTypes, constant_pad},
-    {"aten::reflection_pad1d.out", kAllDTypes, border_pad_of<1, Border::kReflect>},
-    {"aten::reflection_pad2d.out", kAllDTypes, border_pad_of<2, Border::kReflect>},
-    {"aten::reflection_pad3d.out", kAllDTypes, border_pad_of<3, Border::kReflect>},
-    {"aten::replication_pad1d.out", kAllDTypes, border_pad_of<1, Border::kReplicate>},
-    {"aten::replication_pad2d.out", kAllDTypes, border_pad_of<2, Border::kReplicate>},
-    {"aten::replication_pad3d.out", kAllDTypes, border_pad_of<3, Border::kReplicate>},
+    {"aten::constant_pad_nd.out", kAnyDType, constant_pad},
+    {"aten::reflection_pad1d.out", kAnyDType, border_pad_of<1, Border::kReflect>},
+    {"aten::reflection_pad2d.out", kAnyDType, border_pad_of<2, Border::kReflect>},
+    {"aten::reflection_pad3d.out", kAnyDType, border_pad_of<3, Border::kReflect>},
+    {"aten::replication_pad1d.out", kAnyDType, border_pad_of<1, Border::kReplicate>},
+    {"aten::replication_pad2d.out", kAnyDType, border_pad_of<2, Border::kReplicate>},
+    {"aten::replication_pad3d.out", kAnyDType, border_pad_of<3, Border::kReplicate>},
 };
 
 }  // namespace

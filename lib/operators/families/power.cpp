@@ -1,12 +1,22 @@
 // pow with tensors and numbers on either side.
 #include <cmath>
 
+#include "operators/complex_elementwise.h"
 #include "operators/elementwise.h"
 #include "operators/families/families.h"
 #include "operators/float_math.h"
 
 namespace pterun::operators {
 namespace {
+
+// Eager multiplies for small whole exponents, which keeps signs that std::pow's logarithm loses.
+Complex complex_power(Complex base, Complex exponent) {
+  if (exponent == Complex(1)) return base;
+  if (exponent == Complex(2)) return multiply(base, base);
+  if (exponent == Complex(3)) return multiply(multiply(base, base), base);
+  if (exponent == Complex(0)) return 1;
+  return std::pow(base, exponent);
+}
 
 template <typename T>
 T power(T base, T exponent) {
@@ -41,6 +51,7 @@ void map_power(Elementwise& call, DType common) {
 }
 
 Result<void> tensor_tensor_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 2)) return complex_binary(arguments, 2, complex_power);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kOrdered));
   PTERUN_TRY(call.add_tensor(1, kOrdered));
@@ -52,12 +63,12 @@ Result<void> tensor_tensor_out(ExecuteContext& context, const Arguments& argumen
 }
 
 Result<void> tensor_scalar_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 2)) return complex_binary(arguments, 2, complex_power);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kOrdered));
   PTERUN_TRY(call.add_scalar(1));
   PTERUN_ASSIGN(const Scalar exponent, arguments.scalar(1));
   const DType common = call.promoted();
-  PTERUN_TRY(check_not_bool(arguments, common));
   if (!is_floating(common) && exponent.to_int() < 0) {
     return fail(arguments.error(ErrorCode::kInvalidArgument, "integers to negative integer powers are not allowed"));
   }
@@ -70,6 +81,7 @@ Result<void> tensor_scalar_out(ExecuteContext& context, const Arguments& argumen
 }
 
 Result<void> scalar_tensor_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 2)) return complex_binary(arguments, 2, complex_power);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_scalar(0));
   PTERUN_TRY(call.add_tensor(1, kOrdered));
@@ -81,9 +93,9 @@ Result<void> scalar_tensor_out(ExecuteContext& context, const Arguments& argumen
 }
 
 const OperatorRow kRows[] = {
-    {.name = "aten::pow.Tensor_Tensor_out", .dtypes = kOrderedNumbers, .function = tensor_tensor_out},
-    {.name = "aten::pow.Tensor_Scalar_out", .dtypes = kOrdered, .function = tensor_scalar_out},
-    {.name = "aten::pow.Scalar_out", .dtypes = kOrdered, .function = scalar_tensor_out},
+    {.name = "aten::pow.Tensor_Tensor_out", .dtypes = kOrderedNumbers | kComplex, .function = tensor_tensor_out},
+    {.name = "aten::pow.Tensor_Scalar_out", .dtypes = kOrdered | kComplex, .function = tensor_scalar_out},
+    {.name = "aten::pow.Scalar_out", .dtypes = kOrdered | kComplex, .function = scalar_tensor_out},
 };
 
 }  // namespace

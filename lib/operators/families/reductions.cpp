@@ -4,6 +4,9 @@
 #include <cstring>
 #include <limits>
 
+#include "operators/along.h"
+#include "operators/complex_elementwise.h"
+#include "operators/dims.h"
 #include "operators/families/families.h"
 #include "operators/promotion.h"
 #include "operators/reduction.h"
@@ -33,6 +36,17 @@ struct Product {
   template <typename T>
   static T combine(T a, T b) {
     return wrap_mul(a, b);
+  }
+};
+
+// Products of float16 are rounded at every step, so that they overflow where eager's do.
+struct HalfProduct {
+  template <typename T>
+  using State = T;
+  static constexpr int kIdentity = 1;
+  template <typename T>
+  static T combine(T a, T b) {
+    return static_cast<T>(static_cast<float>(Half(static_cast<float>(a * b))));
   }
 };
 
@@ -113,6 +127,10 @@ ReductionKernel fold_kernel(DType result) {
   return visit_compute(result, []<typename T>() { return Fold<T, Op>::kernel(); });
 }
 
+ReductionKernel product_kernel(DType result) {
+  return result == DType::kFloat16 ? Fold<float, HalfProduct>::kernel() : fold_kernel<Product>(result);
+}
+
 // The number of inputs of one output.
 double folded_count(const Tensor& input, std::uint32_t dims) {
   double count = 1;
@@ -125,10 +143,43 @@ double folded_count(const Tensor& input, std::uint32_t dims) {
 // Checks the dtypes of an input and an output of a sum or product in dtype `requested`.
 Result<void> check_sum(const Arguments& arguments, const Tensor& input, std::size_t dtype_argument,
                        const Tensor& output) {
-  PTERUN_TRY(check_dtype(arguments, 0, input, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, input, kAnyDType));
   PTERUN_ASSIGN(const auto requested, arguments.optional_dtype(dtype_argument));
-  const DType natural = is_floating(input.dtype()) ? input.dtype() : DType::kInt64;
+  const bool kept = is_floating(input.dtype()) || is_complex(input.dtype());
+  const DType natural = kept ? input.dtype() : DType::kInt64;
   return check_output_dtype(arguments, requested.value_or(natural), output);
+}
+
+// Folds in the precision of the output. Floats that are summed as integers are converted first, as eager does. Complex
+// numbers are added up as pairs of numbers.
+Result<void> fold(ExecuteContext& context, const Arguments& arguments, const Tensor& input, std::uint32_t dims,
+                  bool keepdim, const ReductionKernel& kernel, double factor, Tensor& output) {
+  if (is_complex(input.dtype()) && is_complex(output.dtype())) {
+    PTERUN_TRY(check_same_dtype(arguments, input, output));
+    if (input.rank() == kMaxRank) {
+      return fail(arguments.error(ErrorCode::kNotSupported, "complex numbers in 16 dimensions cannot be summed"));
+    }
+    PTERUN_TRY(resize_output(arguments, output, reduced_shape(input.shape(), dims, keepdim)));
+    PTERUN_ASSIGN(const std::byte* elements, row_major_elements(context, input));
+    PTERUN_ASSIGN(RowMajorOutput target, RowMajorOutput::open(context, output));
+    const Tensor pairs = view_as_real(Tensor(input.dtype(), input.shape(), const_cast<std::byte*>(elements)));
+    Tensor sums = view_as_real(Tensor(output.dtype(), output.shape(), target.data()));
+    PTERUN_TRY(reduce(context, arguments, pairs, dims & ((1u << input.rank()) - 1), keepdim, kernel, factor, sums));
+    target.finish(context);
+    return {};
+  }
+  const bool real = !is_complex(input.dtype());
+  if (real && (!is_floating(input.dtype()) || is_floating(output.dtype()))) {
+    return reduce(context, arguments, input, dims, keepdim, kernel, factor, output);
+  }
+  PTERUN_ASSIGN(const std::byte* elements, row_major_elements_as(context, input, output.dtype()));
+  const Tensor converted(output.dtype(), input.shape(), const_cast<std::byte*>(elements));
+  return reduce(context, arguments, converted, dims, keepdim, kernel, factor, output);
+}
+
+// The kernel that adds up numbers of the dtype, or their parts.
+ReductionKernel sum_kernel(DType dtype) {
+  return fold_kernel<Sum>(parts_of(dtype).dtype);
 }
 
 Result<void> sum(ExecuteContext& context, const Arguments& arguments) {
@@ -137,18 +188,18 @@ Result<void> sum(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(4));
   PTERUN_TRY(check_sum(arguments, *input, 3, *output));
   PTERUN_ASSIGN(const std::uint32_t dims, reduced_dims_argument(arguments, 1, input->rank()));
-  return reduce(context, arguments, *input, dims, keepdim, fold_kernel<Sum>(output->dtype()), 1, *output);
+  return fold(context, arguments, *input, dims, keepdim, sum_kernel(output->dtype()), 1, *output);
 }
 
 Result<void> mean_over(ExecuteContext& context, const Arguments& arguments, const Tensor& input, std::uint32_t dims,
                        bool keepdim, std::size_t dtype_argument, Tensor& output) {
   PTERUN_TRY(check_sum(arguments, input, dtype_argument, output));
-  if (!is_floating(output.dtype())) {
+  if (!is_floating(output.dtype()) && !is_complex(output.dtype())) {
     return fail(arguments.error(ErrorCode::kInvalidType,
                                 "a mean needs a floating dtype, not " + std::string(dtype_name(output.dtype()))));
   }
   const double factor = 1.0 / folded_count(input, dims);  // infinite for none: 0 times infinity is NaN, as in eager
-  return reduce(context, arguments, input, dims, keepdim, fold_kernel<Sum>(output.dtype()), factor, output);
+  return fold(context, arguments, input, dims, keepdim, sum_kernel(output.dtype()), factor, output);
 }
 
 Result<void> mean(ExecuteContext& context, const Arguments& arguments) {
@@ -165,11 +216,37 @@ Result<void> mean_all(ExecuteContext& context, const Arguments& arguments) {
   return mean_over(context, arguments, *input, ~0u, false, 1, *output);
 }
 
+// Products of complex numbers along a dimension.
+Result<void> multiply_complex(ExecuteContext& context, const Arguments& arguments, const Tensor& input,
+                              const Shape& shape, const Along& along, Tensor& output) {
+  PTERUN_TRY(check_same_dtype(arguments, input, output));
+  PTERUN_TRY(resize_output(arguments, output, shape));
+  if (output.numel() == 0) return {};
+  PTERUN_ASSIGN(const std::byte* elements, row_major_elements(context, input));
+  PTERUN_ASSIGN(RowMajorOutput target, RowMajorOutput::open(context, output));
+  const auto size = static_cast<std::int64_t>(dtype_size(input.dtype()));
+  for (std::int64_t line = 0; line < along.lines(); ++line) {
+    Complex product = 1;
+    for (std::int64_t i = 0; i < along.count; ++i) {
+      const std::byte* element = elements + (along.start_of(line) + i * along.inner) * size;
+      product = multiply(product, load_complex(input.dtype(), element));
+    }
+    store_complex(output.dtype(), product, target.data() + line * size);
+  }
+  target.finish(context);
+  return {};
+}
+
 Result<void> prod_all(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const Tensor* input, arguments.tensor(0));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(2));
   PTERUN_TRY(check_sum(arguments, *input, 1, *output));
-  return reduce(context, arguments, *input, ~0u, false, fold_kernel<Product>(output->dtype()), 1, *output);
+  if (is_complex(input->dtype())) {
+    Along whole;
+    whole.count = input->numel();
+    return multiply_complex(context, arguments, *input, {}, whole, *output);
+  }
+  return fold(context, arguments, *input, ~0u, false, product_kernel(output->dtype()), 1, *output);
 }
 
 Result<void> prod_dim(ExecuteContext& context, const Arguments& arguments) {
@@ -179,7 +256,12 @@ Result<void> prod_dim(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(4));
   PTERUN_TRY(check_sum(arguments, *input, 3, *output));
   PTERUN_ASSIGN(const std::uint32_t dims, reduced_dims(arguments, {dim}, input->rank(), false));
-  return reduce(context, arguments, *input, dims, keepdim, fold_kernel<Product>(output->dtype()), 1, *output);
+  if (is_complex(input->dtype())) {
+    PTERUN_ASSIGN(const std::size_t along, wrap_dim(arguments, dim, input->rank()));
+    const Shape shape = reduced_shape(input->shape(), dims, keepdim);
+    return multiply_complex(context, arguments, *input, shape, Along(input->shape(), along), *output);
+  }
+  return fold(context, arguments, *input, dims, keepdim, product_kernel(output->dtype()), 1, *output);
 }
 
 // Whether any byte is not 0; states and values are bytes.
@@ -222,7 +304,7 @@ constexpr ReductionKernel kAny = {.load = Compute::kTruth,
 
 Result<void> any_over(ExecuteContext& context, const Arguments& arguments, const Tensor& input, std::uint32_t dims,
                       bool keepdim, Tensor& output) {
-  PTERUN_TRY(check_dtype(arguments, 0, input, kAllDTypes));
+  PTERUN_TRY(check_dtype(arguments, 0, input, kAnyDType));
   PTERUN_TRY(check_output_dtype(arguments, DType::kBool, output));
   return reduce(context, arguments, input, dims, keepdim, kAny, 0, output);
 }
@@ -252,10 +334,10 @@ Result<void> any_all(ExecuteContext& context, const Arguments& arguments) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::sum.IntList_out", kAllDTypes, sum},     {"aten::mean.out", kAllDTypes, mean},
-    {"aten::mean.dtype_out", kAllDTypes, mean_all}, {"aten::prod.out", kAllDTypes, prod_all},
-    {"aten::prod.int_out", kAllDTypes, prod_dim},   {"aten::any.out", kAllDTypes, any_dim},
-    {"aten::any.dims_out", kAllDTypes, any_dims},   {"aten::any.all_out", kAllDTypes, any_all},
+    {"aten::sum.IntList_out", kAnyDType, sum},     {"aten::mean.out", kAnyDType, mean},
+    {"aten::mean.dtype_out", kAnyDType, mean_all}, {"aten::prod.out", kAnyDType, prod_all},
+    {"aten::prod.int_out", kAnyDType, prod_dim},   {"aten::any.out", kAnyDType, any_dim},
+    {"aten::any.dims_out", kAnyDType, any_dims},   {"aten::any.all_out", kAnyDType, any_all},
 };
 
 }  // namespace

@@ -185,12 +185,12 @@ Result<void> pixel_unshuffle(ExecuteContext& context, const Arguments& arguments
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::flip.out", kAllDTypes, flip},
-    {"aten::roll.out", kAllDTypes, roll},
-    {"aten::tril.out", kAllDTypes, tril},
-    {"aten::triu.out", kAllDTypes, triu},
-    {"aten::pixel_shuffle.out", kAllDTypes, pixel_shuffle},
-    {"aten::pixel_unshuffle.out", kAllDTypes, pixel_unshuffle},
+    {"aten::flip.out", kAnyDType, flip},
+    {"aten::roll.out", kAnyDType, roll},
+    {"aten::tril.out", kAnyDType, tril},
+    {"aten::triu.out", kAnyDType, triu},
+    {"aten::pixel_shuffle.out", kAnyDType, pixel_shuffle},
+    {"aten::pixel_unshuffle.out", kAnyDType, pixel_unshuffle},
 };
 
 }  // namespace

@@ -202,16 +202,16 @@ Result<void> view_as_real_copy(ExecuteContext& context, const Arguments& argumen
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::view_copy.out", kAllDTypes, view_copy},
-    {"aten::squeeze_copy.dim_out", kAllDTypes, squeeze_copy_dims},  // one Int counts as a list of one
-    {"aten::squeeze_copy.dims_out", kAllDTypes, squeeze_copy_dims},
-    {"aten::squeeze_copy.out", kAllDTypes, squeeze_copy_all},
-    {"aten::unsqueeze_copy.out", kAllDTypes, unsqueeze_copy},
-    {"aten::expand_copy.out", kAllDTypes, expand_copy},
-    {"aten::permute_copy.out", kAllDTypes, permute_copy},
-    {"aten::transpose_copy.int_out", kAllDTypes, transpose_copy},
-    {"aten::t_copy.out", kAllDTypes, t_copy},
-    {"aten::view_as_real_copy.out", kAllDTypes, view_as_real_copy},
+    {"aten::view_copy.out", kAnyDType, view_copy},
+    {"aten::squeeze_copy.dim_out", kAnyDType, squeeze_copy_dims},  // one Int counts as a list of one
+    {"aten::squeeze_copy.dims_out", kAnyDType, squeeze_copy_dims},
+    {"aten::squeeze_copy.out", kAnyDType, squeeze_copy_all},
+    {"aten::unsqueeze_copy.out", kAnyDType, unsqueeze_copy},
+    {"aten::expand_copy.out", kAnyDType, expand_copy},
+    {"aten::permute_copy.out", kAnyDType, permute_copy},
+    {"aten::transpose_copy.int_out", kAnyDType, transpose_copy},
+    {"aten::t_copy.out", kAnyDType, t_copy},
+    {"aten::view_as_real_copy.out", kAnyDType, view_as_real_copy},
 };
 
 }  // namespace

@@ -104,8 +104,9 @@ Result<void> cumsum(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const std::int64_t given, arguments.integer(1));
   PTERUN_ASSIGN(const auto requested, arguments.optional_dtype(2));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(3));
-  PTERUN_TRY(check_dtype(arguments, 0, *input, kAllDTypes));
-  const DType natural = is_floating(input->dtype()) ? input->dtype() : DType::kInt64;
+  PTERUN_TRY(check_dtype(arguments, 0, *input, kAnyDType));
+  const bool kept = is_floating(input->dtype()) || is_complex(input->dtype());
+  const DType natural = kept ? input->dtype() : DType::kInt64;
   PTERUN_TRY(check_output_dtype(arguments, requested.value_or(natural), *output));
   PTERUN_ASSIGN(const std::size_t dim, wrap_dim(arguments, given, input->rank()));
   PTERUN_TRY(resize_output(arguments, *output, input->shape()));
@@ -114,16 +115,27 @@ Result<void> cumsum(ExecuteContext& context, const Arguments& arguments) {
   scan.in_dtype = input->dtype();
   scan.out_dtype = output->dtype();
   scan.along = Along(input->shape(), dim);
-  PTERUN_ASSIGN(scan.in, row_major_elements(context, *input));
+  const bool to_integers = is_floating(input->dtype()) && !is_floating(output->dtype());
+  if (to_integers || (is_complex(input->dtype()) && !is_complex(output->dtype()))) {  // converted first, as eager does
+    scan.in_dtype = output->dtype();
+    PTERUN_ASSIGN(scan.in, row_major_elements_as(context, *input, output->dtype()));
+  } else {
+    PTERUN_ASSIGN(scan.in, row_major_elements(context, *input));
+  }
   PTERUN_ASSIGN(RowMajorOutput target, RowMajorOutput::open(context, *output));
   scan.out = target.data();
-  visit_compute(output->dtype(), [&]<typename T>() { run_scan<T>(*context.threads, scan); });
+  if (is_complex(scan.in_dtype)) {  // pairs of numbers, scanned side by side
+    PTERUN_TRY(check_same_dtype(arguments, *input, *output));
+    scan.in_dtype = scan.out_dtype = complex_part(output->dtype());
+    scan.along.inner *= 2;
+  }
+  visit_compute(scan.out_dtype, [&]<typename T>() { run_scan<T>(*context.threads, scan); });
   target.finish(context);
   return {};
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::cumsum.out", kAllDTypes, cumsum},
+    {"aten::cumsum.out", kAnyDType, cumsum},
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // where and masked_fill: a condition chooses between two operands.
+#include "operators/complex_elementwise.h"
 #include "operators/elementwise.h"
 #include "operators/families/families.h"
+#include "operators/promotion.h"
 
 namespace pterun::operators {
 namespace {
@@ -9,6 +11,16 @@ constexpr DTypeSet kConditions = {DType::kBool, DType::kUInt8};
 
 // (condition, self, other)
 Result<void> where_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 3)) {
+    PTERUN_ASSIGN(const Tensor* condition, arguments.tensor(0));
+    PTERUN_ASSIGN(const Tensor* a, arguments.tensor(1));
+    PTERUN_ASSIGN(const Tensor* b, arguments.tensor(2));
+    PTERUN_TRY(check_dtype(arguments, 0, *condition, kConditions));
+    Promotion promotion;
+    promotion.add(*a);
+    promotion.add(*b);
+    return complex_select(arguments, 0, 1, 2, promotion.result(), 3);
+  }
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_unpromoted(0, kConditions));
   PTERUN_TRY(call.add_tensor(1));
@@ -23,6 +35,11 @@ Result<void> where_out(ExecuteContext& context, const Arguments& arguments) {
 
 // (self, mask, value): the value is rounded to self's dtype.
 Result<void> masked_fill_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 1)) {
+    PTERUN_ASSIGN(const Tensor* mask, arguments.tensor(1));
+    PTERUN_TRY(check_dtype(arguments, 1, *mask, kBoolOnly));
+    return complex_select(arguments, 1, 2, 0, arguments.slot(0).tensor()->dtype(), 3);
+  }
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0));
   PTERUN_TRY(call.add_unpromoted(1, kBoolOnly));
@@ -37,8 +54,8 @@ Result<void> masked_fill_out(ExecuteContext& context, const Arguments& arguments
 }
 
 const OperatorRow kRows[] = {
-    {.name = "aten::where.self_out", .dtypes = kAllDTypes, .function = where_out},
-    {.name = "aten::masked_fill.Scalar_out", .dtypes = kAllDTypes, .function = masked_fill_out},
+    {.name = "aten::where.self_out", .dtypes = kAnyDType, .function = where_out},
+    {.name = "aten::masked_fill.Scalar_out", .dtypes = kAnyDType, .function = masked_fill_out},
 };
 
 }  // namespace

@@ -276,15 +276,15 @@ Result<void> unfold_copy(ExecuteContext& context, const Arguments& arguments) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::slice_copy.Tensor_out", kAllDTypes, slice_copy},
-    {"aten::select_copy.int_out", kAllDTypes, select_copy},
-    {"aten::narrow_copy.out", kAllDTypes, narrow_copy},
-    {"aten::split_copy.Tensor_out", kAllDTypes, split_copy},
-    {"aten::split_with_sizes_copy.out", kAllDTypes, split_with_sizes_copy},
-    {"aten::unbind_copy.int_out", kAllDTypes, unbind_copy},
-    {"aten::as_strided_copy.out", kAllDTypes, as_strided_copy},
-    {"aten::diagonal_copy.out", kAllDTypes, diagonal_copy},
-    {"aten::unfold_copy.out", kAllDTypes, unfold_copy},
+    {"aten::slice_copy.Tensor_out", kAnyDType, slice_copy},
+    {"aten::select_copy.int_out", kAnyDType, select_copy},
+    {"aten::narrow_copy.out", kAnyDType, narrow_copy},
+    {"aten::split_copy.Tensor_out", kAnyDType, split_copy},
+    {"aten::split_with_sizes_copy.out", kAnyDType, split_with_sizes_copy},
+    {"aten::unbind_copy.int_out", kAnyDType, unbind_copy},
+    {"aten::as_strided_copy.out", kAnyDType, as_strided_copy},
+    {"aten::diagonal_copy.out", kAnyDType, diagonal_copy},
+    {"aten::unfold_copy.out", kAnyDType, unfold_copy},
 };
 
 }  // namespace

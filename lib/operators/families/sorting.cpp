@@ -341,12 +341,8 @@ Result<void> bucketize_number(ExecuteContext& context, const Arguments& argument
   promotion.add(*boundaries);
   promotion.add(number);
   const DType common = promotion.result();
-  alignas(8) std::array<std::byte, 8> value;
-  if (number.is_double())
-    store_one<double>(common, number.to_double(), value.data());
-  else
-    store_one<std::int64_t>(common, number.to_int(), value.data());
-  return bucketize_values(context, value.data(), 1, *boundaries, common, right, *output);
+  const Element value = element_of(number, common);
+  return bucketize_values(context, value.bytes.data(), 1, *boundaries, common, right, *output);
 }
 
 constexpr OperatorRow kRows[] = {

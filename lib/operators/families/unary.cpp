@@ -2,6 +2,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "operators/complex_elementwise.h"
+#include "operators/complex_functions.h"
 #include "operators/elementwise.h"
 #include "operators/families/families.h"
 #include "operators/vector_math.h"
@@ -44,6 +46,7 @@ PTERUN_FLOAT_FUNCTION(Tanh, vector_tanh(x))
 
 template <typename Function>
 Result<void> float_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 1)) return complex_function(arguments);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kOrdered));
   const DType result = float_result(call.promoted());
@@ -114,6 +117,7 @@ struct Relu {
 
 template <typename Function, bool kWithBool = false>
 Result<void> number_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 1)) return complex_function(arguments);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kWithBool ? kOrdered : kOrderedNumbers));
   const DType dtype = call.promoted();
@@ -137,6 +141,7 @@ struct IsNan {
 
 template <typename Test>
 Result<void> test_out(ExecuteContext& context, const Arguments& arguments) {
+  if (has_complex(arguments, 1)) return complex_function(arguments);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0));
   const DType dtype = float_result(call.promoted());
@@ -153,54 +158,53 @@ Result<void> logit_out(ExecuteContext& context, const Arguments& arguments) {
   const DType result = float_result(call.promoted());
   PTERUN_TRY(call.set_output(2, result));
   visit_float_compute(result, [&]<typename T>() {
-    if (!eps) {
-      call.map<T(T)>(result, [](T x) { return std::log(x / (1 - x)); });
-      return;
-    }
-    const T low = static_cast<T>(*eps);
-    const T high = 1 - low;
-    call.map<T(T)>(result, [low, high](T x) {
-      const T clamped = x < low ? low : x > high ? high : x;
-      return std::log(clamped / (1 - clamped));
+    // Eager computes every step in the result's dtype, which shows where the quotient is near 1.
+    const auto round = [result](T value) { return round_to(result, value); };
+    const T low = round(static_cast<T>(eps.value_or(0)));
+    const T high = round(1 - low);
+    const bool clamps = eps.has_value();
+    call.map<T(T)>(result, [=](T x) {
+      const T clamped = !clamps ? x : x < low ? low : x > high ? high : x;
+      return std::log(round(clamped / round(1 - clamped)));
     });
   });
   return {};
 }
 
 const OperatorRow kRows[] = {
-    {.name = "aten::acos.out", .dtypes = kOrdered, .function = float_out<Acos>},
-    {.name = "aten::acosh.out", .dtypes = kOrdered, .function = float_out<Acosh>},
-    {.name = "aten::asin.out", .dtypes = kOrdered, .function = float_out<Asin>},
-    {.name = "aten::asinh.out", .dtypes = kOrdered, .function = float_out<Asinh>},
-    {.name = "aten::atan.out", .dtypes = kOrdered, .function = float_out<Atan>},
-    {.name = "aten::atanh.out", .dtypes = kOrdered, .function = float_out<Atanh>},
-    {.name = "aten::cos.out", .dtypes = kOrdered, .function = float_out<Cos>},
-    {.name = "aten::cosh.out", .dtypes = kOrdered, .function = float_out<Cosh>},
+    {.name = "aten::acos.out", .dtypes = kOrdered | kComplex, .function = float_out<Acos>},
+    {.name = "aten::acosh.out", .dtypes = kOrdered | kComplex, .function = float_out<Acosh>},
+    {.name = "aten::asin.out", .dtypes = kOrdered | kComplex, .function = float_out<Asin>},
+    {.name = "aten::asinh.out", .dtypes = kOrdered | kComplex, .function = float_out<Asinh>},
+    {.name = "aten::atan.out", .dtypes = kOrdered | kComplex, .function = float_out<Atan>},
+    {.name = "aten::atanh.out", .dtypes = kOrdered | kComplex, .function = float_out<Atanh>},
+    {.name = "aten::cos.out", .dtypes = kOrdered | kComplex, .function = float_out<Cos>},
+    {.name = "aten::cosh.out", .dtypes = kOrdered | kComplex, .function = float_out<Cosh>},
     {.name = "aten::erf.out", .dtypes = kOrdered, .function = float_out<Erf>},
-    {.name = "aten::exp.out", .dtypes = kOrdered, .function = float_out<Exp>},
-    {.name = "aten::expm1.out", .dtypes = kOrdered, .function = float_out<Expm1>},
-    {.name = "aten::log.out", .dtypes = kOrdered, .function = float_out<Log>},
-    {.name = "aten::log10.out", .dtypes = kOrdered, .function = float_out<Log10>},
-    {.name = "aten::log1p.out", .dtypes = kOrdered, .function = float_out<Log1p>},
-    {.name = "aten::log2.out", .dtypes = kOrdered, .function = float_out<Log2>},
-    {.name = "aten::reciprocal.out", .dtypes = kOrdered, .function = float_out<Reciprocal>},
-    {.name = "aten::rsqrt.out", .dtypes = kOrdered, .function = float_out<Rsqrt>},
-    {.name = "aten::sigmoid.out", .dtypes = kOrdered, .function = float_out<Sigmoid>},
-    {.name = "aten::sin.out", .dtypes = kOrdered, .function = float_out<Sin>},
-    {.name = "aten::sinh.out", .dtypes = kOrdered, .function = float_out<Sinh>},
-    {.name = "aten::sqrt.out", .dtypes = kOrdered, .function = float_out<Sqrt>},
-    {.name = "aten::tan.out", .dtypes = kOrdered, .function = float_out<Tan>},
-    {.name = "aten::tanh.out", .dtypes = kOrdered, .function = float_out<Tanh>},
+    {.name = "aten::exp.out", .dtypes = kOrdered | kComplex, .function = float_out<Exp>},
+    {.name = "aten::expm1.out", .dtypes = kOrdered | kComplex, .function = float_out<Expm1>},
+    {.name = "aten::log.out", .dtypes = kOrdered | kComplex, .function = float_out<Log>},
+    {.name = "aten::log10.out", .dtypes = kOrdered | kComplex, .function = float_out<Log10>},
+    {.name = "aten::log1p.out", .dtypes = kOrdered | kComplex, .function = float_out<Log1p>},
+    {.name = "aten::log2.out", .dtypes = kOrdered | kComplex, .function = float_out<Log2>},
+    {.name = "aten::reciprocal.out", .dtypes = kOrdered | kComplex, .function = float_out<Reciprocal>},
+    {.name = "aten::rsqrt.out", .dtypes = kOrdered | kComplex, .function = float_out<Rsqrt>},
+    {.name = "aten::sigmoid.out", .dtypes = kOrdered | kComplex, .function = float_out<Sigmoid>},
+    {.name = "aten::sin.out", .dtypes = kOrdered | kComplex, .function = float_out<Sin>},
+    {.name = "aten::sinh.out", .dtypes = kOrdered | kComplex, .function = float_out<Sinh>},
+    {.name = "aten::sqrt.out", .dtypes = kOrdered | kComplex, .function = float_out<Sqrt>},
+    {.name = "aten::tan.out", .dtypes = kOrdered | kComplex, .function = float_out<Tan>},
+    {.name = "aten::tanh.out", .dtypes = kOrdered | kComplex, .function = float_out<Tanh>},
     {.name = "aten::ceil.out", .dtypes = kOrderedNumbers, .function = rounding_out<Ceil>},
     {.name = "aten::floor.out", .dtypes = kOrderedNumbers, .function = rounding_out<Floor>},
     {.name = "aten::round.out", .dtypes = kOrderedNumbers, .function = rounding_out<RoundToEven>},
     {.name = "aten::trunc.out", .dtypes = kOrderedNumbers, .function = rounding_out<Truncate>},
-    {.name = "aten::abs.out", .dtypes = kOrderedNumbers, .function = number_out<Absolute>},
-    {.name = "aten::neg.out", .dtypes = kOrderedNumbers, .function = number_out<Negate>},
+    {.name = "aten::abs.out", .dtypes = kOrderedNumbers | kComplex, .function = number_out<Absolute>},
+    {.name = "aten::neg.out", .dtypes = kOrderedNumbers | kComplex, .function = number_out<Negate>},
     {.name = "aten::relu.out", .dtypes = kOrderedNumbers, .function = number_out<Relu>},
     {.name = "aten::sign.out", .dtypes = kOrdered, .function = number_out<Sign, true>},
-    {.name = "aten::isinf.out", .dtypes = kAllDTypes, .function = test_out<IsInfinite>},
-    {.name = "aten::isnan.out", .dtypes = kAllDTypes, .function = test_out<IsNan>},
+    {.name = "aten::isinf.out", .dtypes = kAllDTypes | kComplex, .function = test_out<IsInfinite>},
+    {.name = "aten::isnan.out", .dtypes = kAllDTypes | kComplex, .function = test_out<IsNan>},
     {.name = "aten::logit.out", .dtypes = kOrdered, .function = logit_out},
 };
 

@@ -2,6 +2,7 @@
 // exact enough however far the values lie from zero.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "operators/families/families.h"
 #include "operators/promotion.h"
@@ -48,6 +49,14 @@ double shifted_sum(const double* x, std::size_t count, double shift) {
   return total;
 }
 
+// As eager's running mean: an infinity that is not the last value makes it NaN.
+double running_mean(const double* x, std::size_t count) {
+  double mean = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    mean += (x[i] - mean) / static_cast<double>(i + 1);
+  return mean;
+}
+
 void start(void* states, std::size_t count) {
   std::fill_n(static_cast<Moments*>(states), count, Moments{});
 }
@@ -57,6 +66,7 @@ void fold_row(void* state, const void* values, std::size_t count) {
   Moments block;
   block.count = static_cast<double>(count);
   block.mean = shifted_sum<false>(x, count, 0) / block.count;
+  if (std::isinf(block.mean)) block.mean = running_mean(x, count);
   block.deviations = shifted_sum<true>(x, count, block.mean);
   merge(*static_cast<Moments*>(state), block);
 }

@@ -56,6 +56,18 @@ TEST_CASE("elu and leaky_relu bend below zero") {
   CHECK_FALSE(OperatorCall("aten::leaky_relu.out").tensor(whole).number(0.1).tensor(whole).run().has_value());
 }
 
+TEST_CASE("a limit of hardtanh that is NaN makes everything NaN") {
+  HostTensor x = make_tensor(DType::kFloat64, {2}, {-5, 5});
+  HostTensor out = make_output(DType::kFloat64, {2});
+  for (const bool low : {true, false}) {
+    OperatorCall call("aten::hardtanh.out");
+    call.tensor(x).number(low ? std::nan("") : 0).number(low ? 1 : std::nan(""));
+    REQUIRE_RESULT(call.tensor(out).run());
+    for (const double value : values_of(out))
+      CHECK(std::isnan(value));
+  }
+}
+
 TEST_CASE("hardtanh keeps the dtype of integers") {
   HostTensor x = make_tensor(DType::kInt8, {3}, {-5, 0, 5});
   HostTensor out = make_output(DType::kInt8, {3});

@@ -1,11 +1,12 @@
 #include "operators/broadcast.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "operators/strided_copy.h"
+#include "operators/block_copy.h"
 
 namespace pterun::operators {
 namespace {
@@ -75,7 +76,8 @@ void check_copy(const Shape& sizes, const Strides& strides, std::int64_t base, s
   std::iota(from.begin(), from.end(), 1u);
   std::vector<std::uint32_t> to(static_cast<std::size_t>(sizes.numel()), 0xFFFFFFFFu);
   ThreadPool threads(2);
-  copy_strided(threads, from.data() + base, StridedSpan(sizes, strides), to.data(), sizeof(std::uint32_t));
+  copy_block(threads, sizeof(std::uint32_t), sizes, from.data() + base, strides, to.data(),
+             strides_of(sizes, DimOrder::contiguous(sizes.rank())));
   const std::vector<std::int64_t> expected = offsets(sizes, strides);
   bool equal = true;
   for (std::size_t i = 0; i < to.size(); ++i)
@@ -103,6 +105,19 @@ TEST_CASE("a tensor broadcasts into another dim order") {
   ThreadPool threads(1);
   copy_broadcast(threads, source, destination);
   CHECK(to == std::vector<float>{1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3});
+  copy_broadcast(threads, destination, destination);  // an alias onto itself
+  CHECK(to == std::vector<float>{1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3});
+}
+
+TEST_CASE("long runs of one element are filled to their end") {
+  ThreadPool threads(1);
+  for (const std::int64_t count : {1, 2, 31, 32, 33, 100, 1000}) {
+    std::vector<std::uint16_t> to(static_cast<std::size_t>(count) + 1, 7);
+    const std::uint16_t value = 0x1234;
+    fill_block(threads, 2, {count}, &value, to.data(), {1});
+    CHECK(std::count(to.begin(), to.end(), value) == count);
+    CHECK(to.back() == 7);
+  }
 }
 
 }  // namespace

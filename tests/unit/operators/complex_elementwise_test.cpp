@@ -1,6 +1,8 @@
 #include "operators/complex_elementwise.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -54,6 +56,101 @@ TEST_CASE("copies convert between real and complex, and keep complex128 whole") 
   CHECK(complex_values<double>(copy) == std::vector<Complex>{{1e300, -2}, {3, -1e-300}});
 }
 
+TEST_CASE("complex products and quotients treat infinities and large numbers as eager does") {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Complex product = operators::multiply({-kInf, 1}, {2, 0});
+  CHECK(product.real() == -kInf);
+  CHECK(std::isnan(product.imag()));  // -inf * 0
+  CHECK(operators::divide({1e300, 1e300}, {1e300, 1e300}) == Complex(1, 0));
+  CHECK(operators::divide({1, 1}, {kInf, 0}) == Complex(0, 0));
+  CHECK(operators::divide({1, -1}, {0, 0}).real() == kInf);
+}
+
+TEST_CASE("functions of complex numbers") {
+  HostTensor x = make_complex<double>(DType::kComplex128, {2}, {{3, 4}, {0, 0}});
+  HostTensor out = make_output(DType::kComplex128, {2});
+  HostTensor size = make_output(DType::kFloat64, {2});
+  HostTensor flags = make_output(DType::kBool, {2});
+  REQUIRE_RESULT(OperatorCall("aten::neg.out").tensor(x).tensor(out).run());
+  CHECK(complex_values<double>(out) == std::vector<Complex>{{-3, -4}, {0, 0}});
+  REQUIRE_RESULT(OperatorCall("aten::exp.out").tensor(x).tensor(out).run());
+  CHECK(std::abs(complex_values<double>(out)[0] - std::exp(Complex(3, 4))) < 1e-12);
+  REQUIRE_RESULT(OperatorCall("aten::abs.out").tensor(x).tensor(size).run());
+  CHECK(values_of(size) == std::vector<double>{5, 0});
+  REQUIRE_RESULT(OperatorCall("aten::logical_not.out").tensor(x).tensor(flags).run());
+  CHECK(values_of(flags) == std::vector<double>{0, 1});
+  REQUIRE_RESULT(OperatorCall("aten::eq.Scalar_out").tensor(x).integer(0).tensor(flags).run());
+  CHECK(values_of(flags) == std::vector<double>{0, 1});
+  REQUIRE_RESULT(OperatorCall("aten::pow.Tensor_Scalar_out").tensor(x).integer(2).tensor(out).run());
+  CHECK(complex_values<double>(out) == std::vector<Complex>{{-7, 24}, {0, 0}});
+  HostTensor nan = make_complex<double>(DType::kComplex128, {2}, {{1, std::nan("")}, {1, 2}});
+  REQUIRE_RESULT(OperatorCall("aten::isnan.out").tensor(nan).tensor(flags).run());
+  CHECK(values_of(flags) == std::vector<double>{1, 0});
+}
+
+TEST_CASE("complex elements are chosen, filled, placed and padded") {
+  HostTensor x = make_complex<float>(DType::kComplex64, {2}, {{1, 2}, {3, 4}});
+  HostTensor mask = make_tensor(DType::kBool, {2}, {1, 0});
+  HostTensor other = make_tensor(DType::kFloat32, {}, {9});
+  HostTensor out = make_output(DType::kComplex64, {2});
+  REQUIRE_RESULT(OperatorCall("aten::where.self_out").tensor(mask).tensor(x).tensor(other).tensor(out).run());
+  CHECK(complex_values<float>(out) == std::vector<Complex>{{1, 2}, {9, 0}});
+  REQUIRE_RESULT(OperatorCall("aten::masked_fill.Scalar_out").tensor(x).tensor(mask).number(0.5).tensor(out).run());
+  CHECK(complex_values<float>(out) == std::vector<Complex>{{0.5, 0}, {3, 4}});
+  HostTensor index = make_int64({1}, {1});
+  REQUIRE_RESULT(
+      OperatorCall("aten::scatter.value_out").tensor(x).integer(0).tensor(index).number(7).tensor(out).run());
+  CHECK(complex_values<float>(out) == std::vector<Complex>{{1, 2}, {7, 0}});
+  HostTensor source = make_complex<float>(DType::kComplex64, {1}, {{10, 20}});
+  REQUIRE_RESULT(
+      OperatorCall("aten::scatter_add.out").tensor(x).integer(0).tensor(index).tensor(source).tensor(out).run());
+  CHECK(complex_values<float>(out) == std::vector<Complex>{{1, 2}, {13, 24}});
+  OperatorCall put("aten::index_put.out");
+  REQUIRE_RESULT(put.tensor(x).optional_tensors({&index}).tensor(source).boolean(true).tensor(out).run());
+  CHECK(complex_values<float>(out) == std::vector<Complex>{{1, 2}, {13, 24}});
+  HostTensor picked = make_output(DType::kComplex64, {1});
+  REQUIRE_RESULT(OperatorCall("aten::index.Tensor_out").tensor(x).optional_tensors({&index}).tensor(picked).run());
+  CHECK(complex_values<float>(picked) == std::vector<Complex>{{3, 4}});
+  HostTensor wide = make_output(DType::kComplex128, {3});
+  HostTensor pair = make_complex<double>(DType::kComplex128, {2}, {{1, 2}, {3, 4}});
+  REQUIRE_RESULT(OperatorCall("aten::constant_pad_nd.out").tensor(pair).integers({1, 0}).number(-1).tensor(wide).run());
+  CHECK(complex_values<double>(wide) == std::vector<Complex>{{-1, 0}, {1, 2}, {3, 4}});
+  REQUIRE_RESULT(OperatorCall("aten::full.out").integers({3}).number(2.5).tensor(wide).run());
+  CHECK(complex_values<double>(wide) == std::vector<Complex>{{2.5, 0}, {2.5, 0}, {2.5, 0}});
+}
+
+TEST_CASE("complex numbers add up and multiply along dimensions") {
+  HostTensor x = make_complex<double>(DType::kComplex128, {2, 2}, {{1, 1}, {2, 0}, {0, 3}, {-1, 1}});
+  HostTensor row = make_output(DType::kComplex128, {2});
+  HostTensor one = make_output(DType::kComplex128, {});
+  OperatorCall sum("aten::sum.IntList_out");
+  REQUIRE_RESULT(sum.tensor(x).integers({-2}).boolean(false).none().tensor(row).run());
+  CHECK(complex_values<double>(row) == std::vector<Complex>{{1, 4}, {1, 1}});
+  REQUIRE_RESULT(OperatorCall("aten::mean.dtype_out").tensor(x).none().tensor(one).run());
+  CHECK(complex_values<double>(one) == std::vector<Complex>{{0.5, 1.25}});
+  OperatorCall product("aten::prod.int_out");
+  REQUIRE_RESULT(product.tensor(x).integer(1).boolean(false).none().tensor(row).run());
+  CHECK(complex_values<double>(row) == std::vector<Complex>{{2, 2}, {-3, -3}});
+  HostTensor whole = make_output(DType::kComplex128, {2, 2});
+  REQUIRE_RESULT(OperatorCall("aten::cumsum.out").tensor(x).integer(1).none().tensor(whole).run());
+  CHECK(complex_values<double>(whole) == std::vector<Complex>{{1, 1}, {3, 1}, {0, 3}, {-1, 4}});
+  HostTensor real = make_output(DType::kFloat64, {2});
+  OperatorCall dropped("aten::sum.IntList_out");  // eager drops imaginary parts when a real dtype is asked for
+  dropped.tensor(x).integers({0}).boolean(false).dtype(DType::kFloat64).tensor(real);
+  REQUIRE_RESULT(dropped.run());
+  CHECK(values_of(real) == std::vector<double>{1, 1});
+}
+
+TEST_CASE("a complex product takes an addend") {
+  HostTensor a = make_complex<double>(DType::kComplex128, {1, 2}, {{1, 1}, {2, 0}});
+  HostTensor b = make_complex<double>(DType::kComplex128, {2, 1}, {{0, 1}, {3, 0}});
+  HostTensor bias = make_complex<double>(DType::kComplex128, {1}, {{10, 100}});
+  HostTensor out = make_output(DType::kComplex128, {1, 1});
+  OperatorCall call("aten::addmm.out");
+  REQUIRE_RESULT(call.tensor(bias).tensor(a).tensor(b).integer(2).integer(3).tensor(out).run());
+  CHECK(complex_values<double>(out) == std::vector<Complex>{{35, 203}});  // 2 (10 + 100i) + 3 (5 + i)
+}
+
 TEST_CASE("a complex result does not fit a real output") {
   HostTensor a = make_complex<float>(DType::kComplex64, {1}, {{1, 2}});
   HostTensor out = make_output(DType::kFloat64, {1});
@@ -62,7 +159,7 @@ TEST_CASE("a complex result does not fit a real output") {
 
 TEST_CASE("operators without complex arithmetic refuse complex tensors") {
   HostTensor a = make_complex<float>(DType::kComplex64, {1}, {{1, 2}});
-  for (const char* name : {"aten::exp.out", "aten::neg.out", "aten::logical_not.out"}) {
+  for (const char* name : {"aten::erf.out", "aten::ceil.out", "aten::sign.out", "aten::relu.out"}) {
     const auto result = OperatorCall(name).tensor(a).tensor(a).run();
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().code == ErrorCode::kInvalidType);

@@ -27,6 +27,15 @@ TEST_CASE("every common exponent gives what pow gives") {
   }
 }
 
+TEST_CASE("bool to the power of a bool is bool") {
+  HostTensor x = make_tensor(DType::kBool, {2}, {1, 0});
+  HostTensor out = make_output(DType::kBool, {2});
+  REQUIRE_RESULT(OperatorCall("aten::pow.Tensor_Scalar_out").tensor(x).boolean(true).tensor(out).run());
+  CHECK(values_of(out) == std::vector<double>{1, 0});
+  REQUIRE_RESULT(OperatorCall("aten::pow.Tensor_Scalar_out").tensor(x).boolean(false).tensor(out).run());
+  CHECK(values_of(out) == std::vector<double>{1, 1});
+}
+
 TEST_CASE("integer powers wrap, and negative exponents of tensors give zero but for one and minus one") {
   HostTensor base = make_tensor(DType::kInt8, {5}, {2, 3, 1, -1, 0});
   HostTensor exponent = make_tensor(DType::kInt8, {5}, {7, 7, -3, -3, -1});

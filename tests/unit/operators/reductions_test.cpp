@@ -241,3 +241,39 @@ TEST_CASE("reductions name dimensions and dtypes that do not fit") {
   REQUIRE_FALSE(var);
   CHECK(var.error().code == ErrorCode::kInvalidType);
 }
+
+TEST_CASE("floats that are summed as integers are converted before they are added") {
+  HostTensor x = make_tensor(DType::kFloat32, {3}, {4.5, -3.25, -std::numeric_limits<double>::infinity()});
+  HostTensor out = make_output(DType::kInt32, {});
+  OperatorCall sum("aten::sum.IntList_out");
+  sum.tensor(x).none().boolean(false).dtype(DType::kInt32).tensor(out);
+  REQUIRE_RESULT(sum.run());
+  CHECK(values_of(out) == std::vector<double>{-2147483647});
+  HostTensor running = make_output(DType::kInt32, {3});
+  REQUIRE_RESULT(OperatorCall("aten::cumsum.out").tensor(x).integer(0).dtype(DType::kInt32).tensor(running).run());
+  CHECK(values_of(running) == std::vector<double>{4, 1, -2147483647});
+}
+
+TEST_CASE("products of float16 overflow on the way, as in eager, unless float32 is asked for") {
+  HostTensor x = make_tensor(DType::kFloat16, {3}, {300, 300, 0.0010004043579101562});
+  HostTensor half = make_output(DType::kFloat16, {});
+  HostTensor wide = make_output(DType::kFloat32, {});
+  REQUIRE_RESULT(OperatorCall("aten::prod.out").tensor(x).none().tensor(half).run());
+  CHECK(values_of(half) == std::vector<double>{std::numeric_limits<double>::infinity()});
+  REQUIRE_RESULT(OperatorCall("aten::prod.out").tensor(x).dtype(DType::kFloat32).tensor(wide).run());
+  CHECK(std::abs(values_of(wide)[0] - 90.0364) < 1e-3);
+}
+
+TEST_CASE("the mean beside a variance is NaN when an infinity is not the last value") {
+  HostTensor var = make_output(DType::kFloat32, {});
+  HostTensor mean = make_output(DType::kFloat32, {});
+  const auto mean_with = [&](const std::vector<double>& values) {
+    HostTensor x = make_tensor(DType::kFloat32, {3}, values);
+    OperatorCall call("aten::var_mean.correction_out");
+    REQUIRE_RESULT(call.tensor(x).none().none().boolean(false).tensor(var).tensor(mean).run());
+    return values_of(mean)[0];
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CHECK(std::isnan(mean_with({1, kInfinity, 2})));
+  CHECK(mean_with({1, 2, kInfinity}) == kInfinity);
+}

@@ -121,6 +121,22 @@ TEST_CASE("nearest upsampling repeats elements in any layout and dtype") {
   CHECK(values_of(out) == Values{0, 2, 0, 2, 4, 6, 4, 6, 8, 10, 8, 10});
 }
 
+TEST_CASE("an axis that keeps its size is not resampled, and doubling repeats, whatever the factor") {
+  HostTensor x = make_tensor(DType::kFloat32, {1, 1, 1, 3}, {10, 20, 30});
+  HostTensor out = make_output(DType::kFloat32, {1, 1, 2, 3});
+  // 3 * 1.3 is 3 elements again; 1 * 2.9 are two.
+  REQUIRE_RESULT(
+      OperatorCall("aten::upsample_nearest2d.vec_out").tensor(x).none().numbers({2.9, 1.3}).tensor(out).run());
+  CHECK(values_of(out) == Values{10, 20, 30, 10, 20, 30});
+  OperatorCall linear("aten::upsample_bilinear2d.vec_out");
+  REQUIRE_RESULT(linear.tensor(x).none().boolean(false).numbers({2.9, 1.3}).tensor(out).run());
+  CHECK(values_of(out) == Values{10, 20, 30, 10, 20, 30});
+  HostTensor twice = make_output(DType::kFloat32, {1, 1, 1, 6});
+  REQUIRE_RESULT(
+      OperatorCall("aten::upsample_nearest2d.vec_out").tensor(x).none().numbers({1.0, 2.3}).tensor(twice).run());
+  CHECK(values_of(twice) == Values{10, 10, 20, 20, 30, 30});
+}
+
 TEST_CASE("sizes and scales that make no sense are refused") {
   HostTensor x = make_tensor(DType::kFloat32, {1, 1, 3, 4}, kImage);
   HostTensor flat = make_tensor(DType::kFloat32, {3, 4}, kImage);

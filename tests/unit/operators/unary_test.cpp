@@ -129,6 +129,18 @@ TEST_CASE("operators that eager refuses for bool are errors") {
   }
 }
 
+TEST_CASE("logit rounds every step to float16 and bfloat16, as eager does") {
+  // Both values are PyTorch's; in float32 they would be -0.0322 and -0.1330.
+  HostTensor half = make_tensor(DType::kFloat16, {1}, {0.491943359375});
+  HostTensor half_out = make_output(DType::kFloat16, {1});
+  REQUIRE_RESULT(OperatorCall("aten::logit.out").tensor(half).none().tensor(half_out).run());
+  CHECK(values_of(half_out) == std::vector<double>{-0.03173828125});
+  HostTensor brain = make_tensor(DType::kBFloat16, {1}, {0.466796875});
+  HostTensor brain_out = make_output(DType::kBFloat16, {1});
+  REQUIRE_RESULT(OperatorCall("aten::logit.out").tensor(brain).number(0.1).tensor(brain_out).run());
+  CHECK(values_of(brain_out) == std::vector<double>{-0.12890625});
+}
+
 TEST_CASE("logit clamps its input only where eps is given") {
   HostTensor x = make_tensor(DType::kFloat32, {4}, {1, 0, 2, 0.5});
   HostTensor out = make_output(DType::kFloat32, {4});
