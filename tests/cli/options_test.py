@@ -226,7 +226,8 @@ class Commands(Case):
         self.assertEqual((outcome.code, outcome.err), (0, ""))
         self.assertNotIn("MISSED", outcome.out)
         for what in ("unknown key", "a number for a bool", "int above the range", "on a path that it does not have",
-                     "string of 256 bytes", "the same key twice", "that no program receives", "accepts and drops"):
+                     "string of 256 bytes", "the same key twice", "that no program receives", "accepts and drops",
+                     "finds nothing to act on"):
             self.assertIn(what, outcome.out)
         listed = run("options", "check", "--self-test", "--json", "-").report()
         self.assertEqual(listed["caught"], len(listed["cases"]))

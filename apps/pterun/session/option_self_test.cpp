@@ -78,6 +78,7 @@ class SelfTest {
     for (const OptionSpec& spec : table_.specs) {
       if (spec.process_wide && !spec.action) check_liars(spec);
       if (spec.load && spec.requires_true.empty()) check_undelivered(spec);
+      if (spec.action) check_idle(spec);
     }
     return std::move(cases_);
   }
@@ -209,6 +210,11 @@ class SelfTest {
   void check_undelivered(const OptionSpec& spec) {
     round_trip("a load option that no program receives, with --require-evidence delivered", spec, Manner::kHonest,
                OptionPath::kLoad, config::EvidenceLevel::kDelivered, "evidence");
+  }
+
+  void check_idle(const OptionSpec& spec) {
+    round_trip("an action that finds nothing to act on, with --require-evidence effective", spec, Manner::kHonest,
+               OptionPath::kGlobal, config::EvidenceLevel::kEffective, "evidence");
   }
 
   const OptionTable& table_;

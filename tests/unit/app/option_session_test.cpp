@@ -229,13 +229,16 @@ TEST_CASE("a raw load value that the backend refuses fails inside init, which pr
   CHECK(stage.stub->inits().size() == 1);
 }
 
-TEST_CASE("an action is set once, after loading") {
+TEST_CASE("an action is set once, after loading, and warned about when no delegate says that it was done") {
   Stage stage;
   const auto reports = evidence_of(stage, {{kGlobal, "flush=true"}});
   CHECK(stage.stub->flushes() == 1);
   CHECK(reports[0].action);
   CHECK(reports[0].evidence == Evidence::kAccepted);
   CHECK_FALSE(reports[0].stored);
+  REQUIRE(stage.log.warnings.size() == 1);
+  CHECK(stage.log.warnings[0].code == "action_idle");
+  CHECK(stage.log.warnings[0].message.find("XnnpackBackend.flush") != std::string::npos);
 }
 
 TEST_CASE("a round trip sets, reads back and restores") {
