@@ -1,4 +1,7 @@
 // Workspaces by sharing mode and packed weights by key: what is shared, and what must not be.
+#include <atomic>
+#include <thread>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include "backends/xnnpack/weight_keys.h"
@@ -224,6 +227,31 @@ TEST_CASE("a name that is no hash of its bytes does not make two weights one") {
   CHECK(same.harness.metric("weight_cache_hits") == 1);
   CHECK(other.harness.metric("weight_cache_hits") == 0);
   CHECK(other.run() != a.run());
+}
+
+TEST_CASE("several threads load and run programs that share a workspace and packed weights") {
+  const auto backend = backends::make_xnnpack_backend();
+  const std::vector<double> expected = Linear(*backend, {0.5f, "linear.weight"}, true).run();
+  std::atomic<int> wrong{0};
+  const auto work = [&](std::uint64_t thread) {
+    for (std::uint64_t round = 0; round < 10; ++round) {
+      const std::uint64_t program = 10 + thread * 100 + round;
+      QuantizedLinear payload(0.5f, "linear.weight");
+      DelegateHarness harness(*backend);
+      harness.load_options = {cache(true), mode(2)};
+      harness.program_id = program;
+      if (!harness.init(payload)) ++wrong;
+      HostTensor x = make_tensor(DType::kInt8, {1, 16}, std::vector<double>(16, 10.0));
+      HostTensor y = make_output(DType::kInt8, {1, 8});
+      if (!harness.execute({&x.view(), &y.view()}) || values_of(y) != expected) ++wrong;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    threads.emplace_back(work, i);
+  for (std::thread& thread : threads)
+    thread.join();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("knows which names are hashes, and tells bytes apart") {
