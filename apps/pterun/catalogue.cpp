@@ -27,8 +27,9 @@ operators::OperatorRegistry make_operators() {
 }
 
 std::span<const reference::SourceKind> reference_kinds() {
-  static const std::array kKinds = {reference::bundled_source(), reference::program_source(),
-                                    reference::interpreter_source(), reference::file_source()};
+  static const std::array kKinds = {reference::bundled_source(),     reference::program_source(),
+                                    reference::interpreter_source(), reference::eager_source(),
+                                    reference::executorch_source(),  reference::file_source()};
   return kKinds;
 }
 

@@ -89,6 +89,9 @@ class Delegate {
   virtual Metrics metrics() const { return {}; }
   // Sums over all executions of a delegate made with profile_nodes; empty without, and for what cannot tell.
   virtual std::vector<NodeTime> node_times() const { return {}; }
+  // The scale of a quantised result, or of the one that a float result was converted from; `argument` counts the call's
+  // arguments. Nothing for inputs and for results that have none.
+  virtual std::optional<double> output_scale(std::size_t) const { return std::nullopt; }
 };
 
 class Backend {

@@ -151,12 +151,14 @@ void read_settings(const Node& root, Plan& plan) {
   reader.read("/warmup", plan.warmup);
   reader.read("/fresh_state", plan.fresh_state);
   reader.read("/python", plan.python);
+  reader.read("/python_timeout_s", plan.python_timeout_s);
   read_bench(reader, plan.bench);
   read_matrix(root, plan.bench);
   read_output(reader, plan.output);
 }
 
-constexpr std::array kStepSettings = {"inputs", "shapes", "input_dim_orders", "reference", "labels", "tolerance"};
+constexpr std::array kStepSettings = {"inputs",         "shapes", "input_dim_orders", "reference",
+                                      "reference_kind", "labels", "tolerance"};
 
 Node only_step_settings(const Node& root) {
   Node step = Node::make_object(root.origin);
@@ -216,7 +218,7 @@ Result<void> read_method_steps(const Node& merged, Plan& plan) {
 
 // The config's steps; each inherits the config's tolerance, and what the flags say wins in every one.
 Result<void> read_config_steps(const Node& config, const Node& steps, const Node& flags, Plan& plan) {
-  for (const char* name : {"inputs", "shapes", "input_dim_orders", "reference", "labels"}) {
+  for (const char* name : {"inputs", "shapes", "input_dim_orders", "reference", "reference_kind", "labels"}) {
     const Node* value = find_value(config, std::string("/") + name);
     if (value == nullptr) continue;
     return fail(setting_error(value->origin, "expected it inside the steps, found it beside \"steps\""));
@@ -249,13 +251,19 @@ Result<void> read_steps(const Node& config, const Node& flags, const Node& merge
   return read_method_steps(merged, plan);
 }
 
+// Variables that stand for a setting, below every config: name and pointer.
+constexpr std::array<std::pair<const char*, const char*>, 2> kVariables = {
+    {{"PTERUN_THREADS", "/threads"}, {"PTERUN_PYTHON", "/python"}}};
+
 Result<Node> read_environment(const PlanRequest& request) {
   Node root = Node::make_object({});
-  const auto threads = request.environment ? request.environment("PTERUN_THREADS") : std::nullopt;
-  if (!threads || threads->empty()) return root;
-  const Origin origin{Origin::Kind::kEnvironment, "PTERUN_THREADS", "", 0};
-  PTERUN_ASSIGN(Node value, parse_setting(*find_row("/threads"), *threads, origin));
-  root.set("threads", std::move(value));
+  for (const auto& [name, pointer] : kVariables) {
+    const auto text = request.environment ? request.environment(name) : std::nullopt;
+    if (!text || text->empty()) continue;
+    const Origin origin{Origin::Kind::kEnvironment, name, "", 0};
+    PTERUN_ASSIGN(Node value, parse_setting(*find_row(pointer), *text, origin));
+    root.set(pointer + 1, std::move(value));
+  }
   return root;
 }
 

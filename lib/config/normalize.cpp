@@ -243,12 +243,15 @@ Result<void> normalize(Node& root, const std::string& folder) {
   if (steps->items.empty()) return fail(setting_error(steps->origin, "expected at least one step, found none"));
   for (Node& step : steps->items) {
     PTERUN_TRY(expect(step, Kind::kObject, "an object"));
-    PTERUN_TRY(check_member_names(
-        step, {"method", "inputs", "shapes", "input_dim_orders", "reference", "labels", "tolerance"}));
+    PTERUN_TRY(check_member_names(step, {"method", "inputs", "shapes", "input_dim_orders", "reference",
+                                         "reference_kind", "labels", "tolerance"}));
     if (const Node* method = step.find("method"); method != nullptr && !method->is(Kind::kNull)) {
       PTERUN_TRY(expect(*method, Kind::kString, "a string"));
     }
     PTERUN_TRY(normalize_step(step, folder));
+    if (const Node* kind = step.find("reference_kind"); kind != nullptr && !kind->is(Kind::kNull)) {
+      PTERUN_TRY(check_setting(*find_row("/reference_kind"), *kind));
+    }
     if (Node* labels = step.find("labels"); labels != nullptr && !labels->is(Kind::kNull)) {
       PTERUN_TRY(check_setting(*find_row("/labels"), *labels));
       resolve_path(*find_row("/labels"), *labels, folder);

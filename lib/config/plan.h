@@ -56,6 +56,7 @@ struct StepPlan {
   std::vector<ShapePlan> shapes;
   std::vector<DimOrderPlan> input_dim_orders;
   Setting<std::string> reference;        // "m.expected.npz", "bundled", "pte:FILE", "executorch", ...; "": none
+  Setting<std::string> reference_kind;   // what a file holds: "float_eager", "converted_graph"; "": not said
   Setting<std::string> labels;           // FILE.npy or FILE.npz:KEY: classes that output 0 should name; "": none
   std::vector<ToleranceRule> tolerance;  // rules for all outputs first, then those of single outputs
 };
@@ -139,6 +140,7 @@ struct Plan {
   Setting<std::uint64_t> warmup;
   Setting<bool> fresh_state;                   // reset mutable buffers before every execution
   Setting<std::string> python{"python3", {}};  // interpreter for live references
+  Setting<double> python_timeout_s{600.0, {}};
   BenchPlan bench;
   OutputPlan output;
   Setting<std::string> config_file;  // "" without one

@@ -93,6 +93,9 @@ constexpr SettingRow kRows[] = {
                 "interpreter",
                 kFile),
      "/reference", Kind::kText, kWork},
+    {choice_flag("--reference-kind", "float_eager|converted_graph",
+                 "what the reference file holds: outputs of the float model or of the quantised graph in eager"),
+     "/reference_kind", Kind::kChoice, kWork},
     {value_flag("--labels", "FILE", "integer labels; the report gives the accuracy of output 0", kFile), "/labels",
      Kind::kPath, kRun},
     {list_flag("--atol", "[OUTPUT:]V", "absolute tolerance of elements"), "/tolerance", Kind::kStructured, kWork},
@@ -101,6 +104,8 @@ constexpr SettingRow kRows[] = {
      "/tolerance", Kind::kStructured, kWork},
     {value_flag("--python", "PROGRAM", "Python interpreter for live references", kFile), "/python", Kind::kPath, kWork,
      0, 0, "\"python3\""},
+    {value_flag("--python-timeout", "SECONDS", "how long a live reference may take for each answer"),
+     "/python_timeout_s", Kind::kNumber, kWork, 0.001, 1e9, "600.0"},
 
     // Execution.
     {value_flag("--threads", "N", "number of threads, 1 to 1024; default: the physical cores available"), "/threads",

@@ -178,6 +178,7 @@ Result<void> read_step(const Node& step, StepPlan& plan) {
     }
   }
   if (const Node* reference = present("reference")) plan.reference = {reference->text, reference->origin};
+  if (const Node* kind = present("reference_kind")) plan.reference_kind = {kind->text, kind->origin};
   if (const Node* labels = present("labels")) plan.labels = {labels->text, labels->origin};
   if (const Node* tolerance = present("tolerance")) PTERUN_TRY(read_tolerance(*tolerance, plan));
   return {};

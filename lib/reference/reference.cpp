@@ -5,6 +5,19 @@
 
 namespace pterun::reference {
 
+std::string_view kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::kFile: return "file";
+    case Kind::kBundled: return "bundled";
+    case Kind::kProgram: return "program";
+    case Kind::kInterpreter: return "interpreter";
+    case Kind::kFloatEager: return "float_eager";
+    case Kind::kConvertedGraph: return "converted_graph";
+    case Kind::kExecutorch: return "executorch";
+  }
+  return "file";
+}
+
 Result<std::unique_ptr<Source>> make_source(std::string_view spec, std::span<const SourceKind> kinds,
                                             const SourceContext& context) {
   const SourceKind* fallback = nullptr;

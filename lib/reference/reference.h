@@ -2,7 +2,9 @@
 // source with state (another program) advances as the program under test does.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +26,19 @@ struct StepInput {
   Value value;
 };
 
+// What the numbers are. Of a file only its maker knows more (--reference-kind).
+enum class Kind : std::uint8_t {
+  kFile,
+  kBundled,
+  kProgram,
+  kInterpreter,
+  kFloatEager,      // the float model in PyTorch eager
+  kConvertedGraph,  // the quantised graph in PyTorch eager
+  kExecutorch,
+};
+// "file", "float_eager", …
+std::string_view kind_name(Kind kind);
+
 // Expected outputs by their position among the method's outputs that are not None.
 struct ExpectedOutput {
   std::size_t position = 0;
@@ -31,6 +46,7 @@ struct ExpectedOutput {
 };
 struct Expected {
   std::string description;  // "m.expected.npz", "other.pte (XNNPACK)", …: as it appears in the report
+  Kind kind = Kind::kFile;
   std::vector<ExpectedOutput> outputs;
 };
 
@@ -40,6 +56,9 @@ struct SourceContext {
   std::vector<std::string> data_paths;
   std::size_t bundled_case = 0;
   std::string python;  // interpreter for live references
+  std::chrono::milliseconds python_timeout{};
+  // Asked while a live reference is waited for; an error ends the wait. May be empty.
+  std::function<Result<void>()> check_interrupt;
   program::Verification verification = program::Verification::kFull;
   runtime::Loader* loader = nullptr;       // loads other programs, without load options
   runtime::Loader* interpreter = nullptr;  // the same, with delegates on plain reference kernels
@@ -70,5 +89,7 @@ SourceKind file_source();         // FILE.npz, FILE.safetensors
 SourceKind bundled_source();      // the test case of a bundled program
 SourceKind program_source();      // pte:FILE.pte
 SourceKind interpreter_source();  // the same program on plain reference kernels
+SourceKind eager_source();        // eager:FILE.pt2, live in Python
+SourceKind executorch_source();   // the official runtime, live in Python
 
 }  // namespace pterun::reference

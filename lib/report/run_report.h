@@ -146,12 +146,21 @@ struct OutputReport {
   std::string preview;               // --print head or all: elements as text
 };
 
+// An error in steps of the output's scale, where that is known: of a quantised result one step is the least error.
+struct Quanta {
+  double scale = 0;
+  double max_abs = 0;
+  double mean_abs = 0;
+};
+
 struct ComparisonReport {
   std::size_t step = 0;
   std::string method;
   std::size_t output = 0;
   std::string reference;  // the spec, and what it is ("float eager", …) where known
   compare::Comparison comparison;
+  std::string reference_kind = "file";  // "float_eager", "converted_graph", …: reference::kind_name
+  std::optional<Quanta> quanta;         // of quantised programs
 };
 
 // Share of rows of an output whose first maximum is at the label's place (--labels).

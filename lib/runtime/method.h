@@ -80,9 +80,10 @@ class Method {
   // While attached (non-null), execute adds the time of every instruction to (*profile)[flat index].
   void attach_profile(std::vector<InstructionProfile>* profile);
 
-  // Internal: made by LoadedProgram.
+  // Internal: made by LoadedProgram, looked into by this room.
   class State;
   explicit Method(std::unique_ptr<State> state);
+  const State& state() const { return *state_; }
 
  private:
   std::unique_ptr<State> state_;

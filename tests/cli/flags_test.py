@@ -59,6 +59,8 @@ WORK = [
     ("--rtol", [ADD, "--reference", "interpreter", "--rtol", "1"], None, "/comparisons/0/tolerance"),
     ("--tolerance", [ADD, "--reference", "interpreter", "--tolerance", "cosine>=2"], None, "code"),
     ("--python", [ADD, "--python", "no-such-python"], None, "warning[inert_flag]"),
+    ("--python-timeout", [ADD, "--python-timeout", "5"], None, "warning[inert_flag]"),
+    ("--reference-kind", [ADD, "--reference-kind", "float_eager"], None, "code"),
     ("--threads", [ADD, "--threads", "3"], [ADD, "--threads", "2"], "/manifest/threads"),
     ("--json", [ADD, "--json", "{out}"], None, "file"),
     ("--save-outputs", [ADD, "--save-outputs", "{out}.npz"], None, "file"),

@@ -72,6 +72,7 @@ std::string man_page(std::span<const Command> commands) {
   text += ".SH ENVIRONMENT\n";
   text += entry("PTERUN_CONFIG", "config file for commands without --config");
   text += entry("PTERUN_THREADS", "number of threads where neither a flag nor the config says it");
+  text += entry("PTERUN_PYTHON", "Python interpreter for live references where neither a flag nor the config says it");
   text += entry("NO_COLOR", "when set and not empty, no colour");
   return text;
 }

@@ -87,23 +87,7 @@ report::IoReport describe_io(const IoSpec& spec) {
   return io;
 }
 
-template <typename T>
-Result<HostTensor> number_tensor(T number) {
-  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(kDTypeOf<T>, Shape{}));
-  *tensor.view().template mutable_data<T>() = number;
-  return tensor;
-}
-
 }  // namespace
-
-Result<HostTensor> output_tensor(const Value& output) {
-  if (const Tensor* tensor = output.tensor()) return HostTensor::row_major_copy(*tensor);
-  if (const auto* number = output.get_if<std::int64_t>()) return number_tensor(*number);
-  if (const auto* real = output.get_if<double>()) return number_tensor(*real);
-  if (const auto* flag = output.get_if<bool>()) return number_tensor(*flag);
-  return fail(ErrorCode::kInvalidType,
-              fmt::format("an output is a {}; tensors and numbers can be reported", output.kind_name()));
-}
 
 Result<reference::StepInput> copy_input(const reference::StepInput& input) {
   reference::StepInput copy;

@@ -11,8 +11,6 @@
 
 namespace pterun::app {
 
-// A row-major copy of an output; numbers become 0-d int64, float64 or bool tensors. Errors: kInvalidType (lists, text).
-Result<HostTensor> output_tensor(const Value& output);
 Result<reference::StepInput> copy_input(const reference::StepInput& input);
 
 // `index` counts the outputs that are not None; `value` is the slot that `tensor` is a copy of.

@@ -19,6 +19,8 @@
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/progress.h"
 #include "pterun/session/report_parts.h"
+#include "runtime/output_scale.h"
+#include "tensor/host_copy.h"
 #include "tensor/io/npz.h"
 #include "tensor/io/tensor_file.h"
 
@@ -160,6 +162,8 @@ Result<void> RunSession::prepare_sources() {
     context.data_paths.push_back(*file);
   context.bundled_case = static_cast<std::size_t>(*plan_.bundled_case);
   context.python = *plan_.python;
+  context.python_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(*plan_.python_timeout_s * 1000));
+  context.check_interrupt = &check_interrupt;
   context.loader = loader_.get();
   PTERUN_ASSIGN(interpreter_backends_, make_interpreter_registry());
   interpreter_ = std::make_unique<runtime::Loader>(interpreter_backends_, operators_, *threads_, log_);
@@ -168,6 +172,12 @@ Result<void> RunSession::prepare_sources() {
   context.log = &log_;
   for (PreparedStep& step : steps_) {
     const std::string& spec = *step.plan->reference;
+    if (step.plan->reference_kind.given() && (spec.empty() || reference_file(spec) != spec)) {
+      return fail(make_error(ErrorCode::kUsage,
+                             fmt::format("a reference kind says what a file holds; {}",
+                                         spec.empty() ? "there is no reference" : "the reference is " + spec))
+                      .at("source", step.plan->reference_kind.origin.describe()));
+    }
     if (spec.empty()) continue;
     const auto known = std::ranges::find(sources_, spec, [](const auto& entry) { return entry.first; });
     if (known != sources_.end()) {
@@ -252,10 +262,11 @@ Result<void> RunSession::keep_outputs(report::RunReport& report) {
     for (std::size_t i = 0; i < step.method->outputs().size(); ++i) {
       const Value& output = step.method->output(i);
       if (output.is_none()) continue;
-      PTERUN_ASSIGN(HostTensor copy, output_tensor(output));
+      PTERUN_ASSIGN(HostTensor copy, host_copy(output));
       report.outputs.push_back(describe_output(index, *step.method, step.outputs.size(), output, copy.view(),
                                                *plan_.output.print, hash_files_));
       step.outputs.push_back(std::move(copy));
+      step.output_scales.push_back(step.source == nullptr ? std::nullopt : runtime::output_scale(*step.method, i));
     }
   }
   if (report.timing.first_ns == 0) {
@@ -282,6 +293,17 @@ Result<void> RunSession::keep_outputs(report::RunReport& report) {
   return {};
 }
 
+namespace {
+
+// Integers are steps themselves; floats come from steps of the scale.
+std::optional<report::Quanta> quanta_of(const compare::Metrics& metrics, DType dtype, std::optional<double> scale) {
+  if (!scale || !(*scale > 0)) return std::nullopt;
+  const double step = is_floating(dtype) ? *scale : 1.0;
+  return report::Quanta{*scale, metrics.max_abs / step, metrics.mean_abs / step};
+}
+
+}  // namespace
+
 Result<void> RunSession::compare_step(std::size_t index, const reference::Expected& expected,
                                       report::RunReport& report) {
   const PreparedStep& step = steps_[index];
@@ -300,8 +322,17 @@ Result<void> RunSession::compare_step(std::size_t index, const reference::Expect
     const Tensor& got = step.outputs[want.position].view();
     PTERUN_TRY(compare::check_comparable(std::to_string(want.position), got, want.tensor.view()));
     PTERUN_ASSIGN(const compare::Tolerance tolerance, tolerance_for(*step.plan, want.position, got.dtype()));
-    report.comparisons.push_back({index, step.method->name(), want.position, expected.description,
-                                  compare::compare_tensors(got, want.tensor.view(), tolerance)});
+    report::ComparisonReport item{index,
+                                  step.method->name(),
+                                  want.position,
+                                  expected.description,
+                                  compare::compare_tensors(got, want.tensor.view(), tolerance),
+                                  "",
+                                  std::nullopt};
+    item.reference_kind = step.plan->reference_kind->empty() ? std::string(reference::kind_name(expected.kind))
+                                                             : *step.plan->reference_kind;
+    item.quanta = quanta_of(item.comparison.metrics, got.dtype(), step.output_scales[want.position]);
+    report.comparisons.push_back(std::move(item));
   }
   return {};
 }

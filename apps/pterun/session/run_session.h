@@ -24,8 +24,9 @@ struct PreparedStep {
   const config::StepPlan* plan = nullptr;
   runtime::Method* method = nullptr;
   StepInputs inputs;
-  reference::Source* source = nullptr;  // null without a reference
-  std::vector<HostTensor> outputs;      // copies of the tensor outputs of the execution that is reported
+  reference::Source* source = nullptr;               // null without a reference
+  std::vector<HostTensor> outputs;                   // copies of the tensor outputs of the execution that is reported
+  std::vector<std::optional<double>> output_scales;  // beside outputs: of quantised ones that are compared
 };
 
 class RunSession {

@@ -3,18 +3,13 @@
 #include <cmath>
 
 #include "backends/interpreter/kernels.h"
+#include "backends/interpreter/window.h"
 
 namespace pterun::backends::interpreter {
 namespace {
 
 using xnnpack_payload::Node;
 using xnnpack_payload::NodeKind;
-
-// Clamps like XNNPACK and eager: NaN stays NaN.
-double clamp_to(const Node& node, double x) {
-  if (std::isnan(x)) return x;
-  return std::min(std::max(x, static_cast<double>(node.range.min)), static_cast<double>(node.range.max));
-}
 
 double slope_of(const Node& node) {
   return std::get<xnnpack_payload::SlopeParams>(node.params).slope;

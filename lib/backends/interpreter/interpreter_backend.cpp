@@ -5,15 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "backends/interpreter/kernels.h"
 #include "backends/interpreter/real_values.h"
+#include "backends/interpreter/run_node.h"
+#include "backends/xnnpack_payload/call_layout.h"
+#include "backends/xnnpack_payload/output_scale.h"
 #include "backends/xnnpack_payload/payload_reader.h"
 #include "backends/xnnpack_payload/shape_inference.h"
 
 namespace pterun::backends {
 namespace {
 
-using interpreter::NodeCall;
 using interpreter::Reals;
 using xnnpack_payload::Node;
 using xnnpack_payload::PayloadGraph;
@@ -30,8 +31,12 @@ class InterpreterDelegate final : public backend::Delegate {
   Result<void> execute(std::span<pterun::Value* const> args) override {
     PTERUN_TRY(read_inputs(args));
     for (const Node& node : graph_.nodes)
-      PTERUN_TRY(run(node));
+      PTERUN_TRY(interpreter::run_node(graph_, node, shapes_, reals_));
     return write_outputs(args);
+  }
+
+  std::optional<double> output_scale(std::size_t argument) const override {
+    return xnnpack_payload::output_scale(graph_, static_cast<std::uint32_t>(argument));
   }
 
  private:
@@ -44,12 +49,7 @@ class InterpreterDelegate final : public backend::Delegate {
       if (!graph_.values[i].is_constant) continue;
       PTERUN_ASSIGN(reals_[i], interpreter::constant_reals(graph_.values[i]));
     }
-    for (const Node& node : graph_.nodes) {
-      if (interpreter::kernel_of(node.kind) != nullptr) continue;
-      return fail(program_error(ErrorCode::kNotImplemented, fmt::format("node {} ({}) is not implemented",
-                                                                        node.file_index, node_kind_name(node.kind))));
-    }
-    return {};
+    return interpreter::check_kernels(graph_);
   }
 
   Result<Tensor*> tensor_of(std::span<pterun::Value* const> args, ValueIndex value) const {
@@ -61,48 +61,31 @@ class InterpreterDelegate final : public backend::Delegate {
     return tensor;
   }
 
+  // The payload knows tensors by their order in memory.
   Result<void> read_inputs(std::span<pterun::Value* const> args) {
     std::vector<Shape> inputs;
     for (const ValueIndex value : graph_.inputs) {
-      PTERUN_ASSIGN(const Tensor* tensor, tensor_of(args, value));
-      PTERUN_ASSIGN(reals_[value], interpreter::read_tensor(graph_.values[value], *tensor));
-      inputs.push_back(tensor->shape());
+      PTERUN_ASSIGN(Tensor * tensor, tensor_of(args, value));
+      inputs.push_back(xnnpack_payload::physical_shape(*tensor, graph_.values[value].dims));
+      const Tensor physical(tensor->dtype(), inputs.back(), tensor->mutable_raw_data());
+      PTERUN_ASSIGN(reals_[value], interpreter::read_tensor(graph_.values[value], physical));
     }
     PTERUN_ASSIGN(shapes_, xnnpack_payload::infer_shapes(graph_, inputs));
-    return {};
-  }
-
-  Result<void> run(const Node& node) {
-    NodeCall call;
-    call.node = &node;
-    for (const ValueIndex value : node.input_ids()) {
-      const bool absent = value == xnnpack_payload::kNoValue;
-      call.inputs.push_back(absent ? nullptr : &reals_[value]);
-      call.input_shapes.push_back(absent ? Shape{} : shapes_[value]);
-    }
-    call.inputs.resize(std::max<std::size_t>(call.inputs.size(), 3), nullptr);
-    for (const ValueIndex value : node.output_ids()) {
-      reals_[value].clear();
-      call.outputs.push_back(&reals_[value]);
-      call.output_shapes.push_back(shapes_[value]);
-    }
-    interpreter::kernel_of(node.kind)(call);
-    for (const ValueIndex value : node.output_ids()) {
-      interpreter::round_to_type(graph_.values[value], shapes_[value], reals_[value]);
-    }
     return {};
   }
 
   Result<void> write_outputs(std::span<pterun::Value* const> args) {
     for (const ValueIndex value : graph_.outputs) {
       PTERUN_ASSIGN(Tensor * tensor, tensor_of(args, value));
-      PTERUN_TRY(tensor->resize(shapes_[value].rank() == tensor->rank() ? shapes_[value] : tensor->shape()));
+      const bool same_rank = shapes_[value].rank() == tensor->rank();
+      PTERUN_TRY(tensor->resize(same_rank ? xnnpack_payload::logical_shape(shapes_[value], *tensor) : tensor->shape()));
       if (static_cast<std::size_t>(tensor->numel()) != reals_[value].size()) {
         return fail(ErrorCode::kInternal,
                     fmt::format("output {} has {} elements, {} were computed", graph_.values[value].external_id,
                                 tensor->numel(), reals_[value].size()));
       }
-      PTERUN_TRY(interpreter::write_tensor(graph_.values[value], reals_[value], *tensor));
+      Tensor physical(tensor->dtype(), shapes_[value], tensor->mutable_raw_data());
+      PTERUN_TRY(interpreter::write_tensor(graph_.values[value], reals_[value], physical));
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backends/interpreter/kernels.h"
+#include "backends/interpreter/window.h"
 
 namespace pterun::backends::interpreter {
 namespace {
@@ -11,30 +12,13 @@ using xnnpack_payload::ConvolutionParams;
 using xnnpack_payload::Node;
 using xnnpack_payload::NodeKind;
 
-double clamp_to(const Node& node, double x) {
-  if (std::isnan(x)) return x;
-  return std::min(std::max(x, static_cast<double>(node.range.min)), static_cast<double>(node.range.max));
-}
-
 double bias_at(const NodeCall& call, std::size_t channel) {
   return call.inputs[2] == nullptr ? 0.0 : (*call.inputs[2])[channel];
 }
 
-struct Padding {
-  std::int64_t top;
-  std::int64_t left;
-};
-
-// TensorFlow's "SAME": as much padding as makes the output ceil(input / stride), the odd pixel behind.
-Padding padding_of(const NodeCall& call, const ConvolutionParams& p) {
-  if ((call.node->flags & xnnpack_payload::kFlagSamePadding) == 0) return {p.pad_top, p.pad_left};
-  const auto before = [](std::int64_t in, std::int64_t out, std::int64_t stride, std::int64_t kernel,
-                         std::int64_t dilation) {
-    return std::max<std::int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0) / 2;
-  };
-  return {
-      before(call.input_shapes[0][1], call.output_shapes[0][1], p.stride_height, p.kernel_height, p.dilation_height),
-      before(call.input_shapes[0][2], call.output_shapes[0][2], p.stride_width, p.kernel_width, p.dilation_width)};
+Padding convolution_padding(const NodeCall& call, const ConvolutionParams& p) {
+  return padding_of(call, {p.pad_top, p.pad_left}, {p.kernel_height, p.stride_height, p.dilation_height},
+                    {p.kernel_width, p.stride_width, p.dilation_width});
 }
 
 }  // namespace
@@ -101,7 +85,7 @@ void run_convolution(const NodeCall& call) {
   const bool depthwise = call.node->kind == NodeKind::kDepthwiseConv2d;
   const Shape& in = call.input_shapes[0];
   const Shape& out = call.output_shapes[0];
-  const Padding padding = padding_of(call, p);
+  const Padding padding = convolution_padding(call, p);
   const std::int64_t group_in = p.group_input_channels;
   const std::int64_t group_out = p.group_output_channels;
   const auto filter_index = [&](std::int64_t channel, std::int64_t y, std::int64_t x, std::int64_t i) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/interpreter/kernels.h"
+#include "backends/interpreter/window.h"
 
 namespace pterun::backends::interpreter {
 namespace {
@@ -40,20 +41,9 @@ void gather(const NodeCall& call, const Source& source, double outside = 0) {
   }
 }
 
-struct Padding {
-  std::int64_t top;
-  std::int64_t left;
-};
-
 Padding pooling_padding(const NodeCall& call, const PoolingParams& p) {
-  if ((call.node->flags & xnnpack_payload::kFlagSamePadding) == 0) return {p.pad_top, p.pad_left};
-  const auto before = [](std::int64_t in, std::int64_t out, std::int64_t stride, std::int64_t window,
-                         std::int64_t dilation) {
-    return std::max<std::int64_t>((out - 1) * stride + (window - 1) * dilation + 1 - in, 0) / 2;
-  };
-  return {
-      before(call.input_shapes[0][1], call.output_shapes[0][1], p.stride_height, p.window_height, p.dilation_height),
-      before(call.input_shapes[0][2], call.output_shapes[0][2], p.stride_width, p.window_width, p.dilation_width)};
+  return padding_of(call, {p.pad_top, p.pad_left}, {p.window_height, p.stride_height, p.dilation_height},
+                    {p.window_width, p.stride_width, p.dilation_width});
 }
 
 // Running result over one window.
@@ -103,14 +93,12 @@ void run_pooling(const NodeCall& call) {
   const auto& p = std::get<PoolingParams>(call.node->params);
   const Padding padding = pooling_padding(call, p);
   const Shape& out = call.output_shapes[0];
-  const auto& range = call.node->range;
   for (std::int64_t i = 0; i < out.numel(); ++i) {
     const Window window = pool_window(call, p, padding, unflatten(i, out));
     double value = window.largest;
     if (call.node->kind == NodeKind::kAvgPooling2d)
       value = window.sum / static_cast<double>(std::max<std::int64_t>(window.count, 1));
-    if (!std::isnan(value)) value = std::min(std::max(value, double{range.min}), double{range.max});
-    call.outputs[0]->push_back(value);
+    call.outputs[0]->push_back(clamp_to(*call.node, value));
     if (call.node->kind == NodeKind::kArgMaxPooling2d)
       call.outputs[1]->push_back(static_cast<double>(window.largest_at));
   }
@@ -123,15 +111,12 @@ void run_global_average(const NodeCall& call) {
   const std::int64_t area = in[in.rank() - 3] * in[in.rank() - 2];
   const std::int64_t channels = in[channel_dim];
   const std::int64_t batches = area * channels == 0 ? 0 : in.numel() / (area * channels);
-  const auto& range = call.node->range;
   for (std::int64_t n = 0; n < batches; ++n) {
     for (std::int64_t c = 0; c < channels; ++c) {
       double sum = 0;
       for (std::int64_t i = 0; i < area; ++i)
         sum += (*call.inputs[0])[static_cast<std::size_t>((n * area + i) * channels + c)];
-      const double mean = sum / static_cast<double>(area);
-      call.outputs[0]->push_back(std::isnan(mean) ? mean
-                                                  : std::min(std::max(mean, double{range.min}), double{range.max}));
+      call.outputs[0]->push_back(clamp_to(*call.node, sum / static_cast<double>(area)));
     }
   }
 }

@@ -6,10 +6,14 @@
 #include <vector>
 
 #include "backends/xnnpack/subgraph_builder.h"
+#include "backends/xnnpack_payload/call_layout.h"
 #include "backends/xnnpack_payload/graph.h"
 #include "tensor/value.h"
 
 namespace pterun::backends::xnn {
+
+using xnnpack_payload::logical_shape;
+using xnnpack_payload::physical_shape;
 
 // An argument of the delegate call, and what the runtime was last set up with for it.
 struct Argument {
@@ -34,13 +38,6 @@ void expose_unread_results(PayloadGraph& graph, std::vector<Argument>& outputs);
 
 // The tensor at the argument's position. Errors: kInvalidProgram, kInvalidArgument (blame kProgram).
 Result<Tensor*> tensor_of(std::span<pterun::Value* const> args, const Argument& argument);
-
-// The sizes of a dense tensor's dims in their order of memory, as the payload sees them; `declared` are the payload's.
-// Dims of size 1 may stand anywhere in memory: where the dim order alone leads elsewhere, a row-major tensor of the
-// declared shape is that shape (a channels-last image with one channel, a 0-d tensor).
-Shape physical_shape(const Tensor& tensor, const Shape& declared);
-// The inverse: the sizes of a result with physical sizes in the tensor that is to hold it.
-Shape logical_shape(const Shape& physical, const Tensor& tensor);
 
 // Widens bfloat16 inputs into their scratch memory.
 void convert_inputs(std::span<const Argument> inputs, std::span<pterun::Value* const> args);

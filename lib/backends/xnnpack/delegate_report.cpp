@@ -3,6 +3,7 @@
 
 #include "backends/xnnpack/disk_cache.h"
 #include "backends/xnnpack/xnnpack_delegate.h"
+#include "backends/xnnpack_payload/output_scale.h"
 
 namespace pterun::backends::xnn {
 
@@ -51,6 +52,10 @@ void XnnpackDelegate::add_cache_file_effects(std::vector<backend::OptionEffect>&
   if (const auto demand = disk->saved_on_demand()) {
     effects.push_back({kSaveCacheKey, options::OptionValue(demand->succeeded), demand->text});
   }
+}
+
+std::optional<double> XnnpackDelegate::output_scale(std::size_t argument) const {
+  return xnnpack_payload::output_scale(graph_, static_cast<std::uint32_t>(argument));
 }
 
 backend::Metrics XnnpackDelegate::metrics() const {

@@ -31,6 +31,7 @@ class XnnpackDelegate final : public backend::Delegate {
   Result<void> execute(std::span<pterun::Value* const> args) override;
   std::vector<backend::OptionEffect> option_effects() const override;
   backend::Metrics metrics() const override;
+  std::optional<double> output_scale(std::size_t argument) const override;
   std::vector<backend::NodeTime> node_times() const override;
 
  private:

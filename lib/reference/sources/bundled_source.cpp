@@ -3,25 +3,16 @@
 
 #include "program/bundled_program.h"
 #include "reference/reference.h"
+#include "tensor/host_copy.h"
 
 namespace pterun::reference {
 namespace {
 
 Result<HostTensor> tensor_of(const program::BundledValue& value) {
   if (const auto* tensor = std::get_if<Tensor>(&value)) return HostTensor::row_major_copy(*tensor);
-  if (const auto* number = std::get_if<std::int64_t>(&value)) {
-    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kInt64, Shape{}));
-    *tensor.view().mutable_data<std::int64_t>() = *number;
-    return tensor;
-  }
-  if (const auto* real = std::get_if<double>(&value)) {
-    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, Shape{}));
-    *tensor.view().mutable_data<double>() = *real;
-    return tensor;
-  }
-  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kBool, Shape{}));
-  *tensor.view().mutable_data<bool>() = std::get<bool>(value);
-  return tensor;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return host_copy(Value(*number));
+  if (const auto* real = std::get_if<double>(&value)) return host_copy(Value(*real));
+  return host_copy(Value(std::get<bool>(value)));
 }
 
 class BundledSource final : public Source {
@@ -41,7 +32,7 @@ class BundledSource final : public Source {
       return fail(ErrorCode::kReference,
                   fmt::format("case {} of method '{}' holds no expected outputs", case_, method.name()));
     }
-    Expected expected{fmt::format("bundled case {}", case_), {}};
+    Expected expected{fmt::format("bundled case {}", case_), Kind::kBundled, {}};
     for (const program::BundledValue& value : test_case.expected_outputs) {
       PTERUN_ASSIGN(HostTensor tensor, tensor_of(value));
       expected.outputs.push_back({expected.outputs.size(), std::move(tensor)});

@@ -13,7 +13,7 @@ class FileSource final : public Source {
       : path_(std::move(path)), tensors_(std::move(tensors)) {}
 
   Result<Expected> expected(const runtime::Method&, std::span<const StepInput>) override {
-    Expected expected{path_, {}};
+    Expected expected{path_, Kind::kFile, {}};
     for (const io::PositionedTensor& tensor : tensors_) {
       PTERUN_ASSIGN(HostTensor copy, HostTensor::row_major_copy(tensor.tensor.view()));
       expected.outputs.push_back({tensor.position, std::move(copy)});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reference/reference.h"
+#include "tensor/host_copy.h"
 
 namespace pterun::reference {
 namespace {
@@ -16,27 +17,10 @@ Error as_reference_error(Error error, const std::string& path) {
   return result;
 }
 
-Result<HostTensor> scalar_tensor(const Value& value) {
-  if (const auto* number = value.get_if<std::int64_t>()) {
-    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kInt64, {}));
-    *tensor.view().mutable_data<std::int64_t>() = *number;
-    return tensor;
-  }
-  if (const auto* real = value.get_if<double>()) {
-    PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, {}));
-    *tensor.view().mutable_data<double>() = *real;
-    return tensor;
-  }
-  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kBool, {}));
-  const auto* flag = value.get_if<bool>();
-  *tensor.view().mutable_data<bool>() = flag != nullptr && *flag;
-  return tensor;
-}
-
 class ProgramSource final : public Source {
  public:
-  ProgramSource(std::string path, std::string description, std::unique_ptr<runtime::LoadedProgram> program)
-      : path_(std::move(path)), description_(std::move(description)), program_(std::move(program)) {}
+  ProgramSource(std::string path, std::string description, Kind kind, std::unique_ptr<runtime::LoadedProgram> program)
+      : path_(std::move(path)), description_(std::move(description)), kind_(kind), program_(std::move(program)) {}
 
   Result<Expected> expected(const runtime::Method& method, std::span<const StepInput> inputs) override {
     auto result = run(method.name(), inputs);
@@ -56,12 +40,11 @@ class ProgramSource final : public Source {
                                      : method->set_input(i, inputs[i].value));
     }
     PTERUN_TRY(method->execute());
-    Expected expected{description_, {}};
+    Expected expected{description_, kind_, {}};
     for (std::size_t i = 0, position = 0; i < method->outputs().size(); ++i) {
       const Value& output = method->output(i);
       if (output.is_none()) continue;
-      PTERUN_ASSIGN(HostTensor copy,
-                    output.is_tensor() ? HostTensor::row_major_copy(*output.tensor()) : scalar_tensor(output));
+      PTERUN_ASSIGN(HostTensor copy, host_copy(output));
       expected.outputs.push_back({position++, std::move(copy)});
     }
     return expected;
@@ -69,6 +52,7 @@ class ProgramSource final : public Source {
 
   std::string path_;
   std::string description_;
+  Kind kind_;
   std::unique_ptr<runtime::LoadedProgram> program_;
 };
 
@@ -76,13 +60,14 @@ Result<std::unique_ptr<Source>> make(std::string_view rest, const SourceContext&
   const std::string path(rest);
   auto program = context.loader->load({path, context.data_paths, context.verification, {}});
   if (!program) return fail(as_reference_error(std::move(program).error(), path));
-  return std::make_unique<ProgramSource>(path, path, *std::move(program));
+  return std::make_unique<ProgramSource>(path, path, Kind::kProgram, *std::move(program));
 }
 
 Result<std::unique_ptr<Source>> make_interpreter(std::string_view, const SourceContext& context) {
   auto program = context.interpreter->load({context.model_path, context.data_paths, context.verification, {}});
   if (!program) return fail(as_reference_error(std::move(program).error(), context.model_path));
-  return std::make_unique<ProgramSource>(context.model_path, "the interpreter", *std::move(program));
+  return std::make_unique<ProgramSource>(context.model_path, "the interpreter", Kind::kInterpreter,
+                                         *std::move(program));
 }
 
 }  // namespace

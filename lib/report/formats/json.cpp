@@ -198,6 +198,12 @@ json metrics_json(const compare::Metrics& m) {
           {"argmax_agree", m.argmax_agree ? number(*m.argmax_agree) : json(nullptr)}};
 }
 
+json quanta_json(const std::optional<Quanta>& quanta) {
+  if (!quanta) return nullptr;
+  return {
+      {"scale", number(quanta->scale)}, {"max_abs", number(quanta->max_abs)}, {"mean_abs", number(quanta->mean_abs)}};
+}
+
 json comparison_json(const ComparisonReport& report) {
   const compare::Comparison& c = report.comparison;
   json worst = json::array();
@@ -214,6 +220,8 @@ json comparison_json(const ComparisonReport& report) {
           {"method", report.method},
           {"output", report.output},
           {"reference", report.reference},
+          {"reference_kind", report.reference_kind},
+          {"quanta", quanta_json(report.quanta)},
           {"pass", c.pass},
           {"reason", c.reason},
           {"metrics", metrics_json(c.metrics)},

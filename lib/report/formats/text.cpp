@@ -156,12 +156,23 @@ std::string outputs_section(const RunReport& report, const TextStyle& style) {
   return text;
 }
 
+// A live reference says itself what it is; of a file it is said where its kind was given.
+std::string reference_text(const ComparisonReport& item) {
+  if (item.reference_kind == "float_eager" && item.reference.find("float eager") == std::string::npos) {
+    return item.reference + " (float eager)";
+  }
+  if (item.reference_kind == "converted_graph" && item.reference.find("converted graph") == std::string::npos) {
+    return item.reference + " (converted graph)";
+  }
+  return item.reference;
+}
+
 std::string comparison_section(const RunReport& report, const TextStyle& style) {
   std::string text;
   std::string last_reference;
   for (const ComparisonReport& item : report.comparisons) {
     const compare::Comparison& c = item.comparison;
-    if (item.reference != last_reference) text += heading(style, "Compared with " + item.reference);
+    if (item.reference != last_reference) text += heading(style, "Compared with " + reference_text(item));
     last_reference = item.reference;
     const std::string verdict = c.pass ? paint(style, "32", "pass") : paint(style, "31", "FAIL");
     text += fmt::format("  {}{}  {}  max abs {}, mean abs {}, max rel {}, RMSE {}, cosine {:.6f}, SNR {} dB",
@@ -171,6 +182,10 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
     if (c.metrics.max_ulp) text += fmt::format(", max ULP {}", metric(*c.metrics.max_ulp));
     if (c.metrics.argmax_agree) text += fmt::format(", argmax agrees in {:.4g} %", *c.metrics.argmax_agree * 100);
     text += "\n";
+    if (item.quanta) {
+      text += fmt::format("     in steps of the output's scale {}: max {}, mean {}\n", metric(item.quanta->scale),
+                          metric(item.quanta->max_abs), metric(item.quanta->mean_abs));
+    }
     if (c.pass && style.verbosity < 1) continue;
     if (!c.pass) text += fmt::format("     {}\n", c.reason);
     for (const compare::WorstElement& element : c.worst) {

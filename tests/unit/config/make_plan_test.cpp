@@ -363,6 +363,21 @@ TEST_CASE("inputs come in every form that the config allows") {
   CHECK(plan.steps[0].inputs.at(0).spec == "ones");
 }
 
+TEST_CASE("the interpreter for live references comes from a flag, the config or the environment") {
+  CHECK(*plan_of({})->python == "python3");
+  CHECK(*plan_of({}, {{"PTERUN_PYTHON", "/v/bin/python"}})->python == "/v/bin/python");
+  CHECK(*plan_of({{"--python", "p"}}, {{"PTERUN_PYTHON", "q"}})->python == "p");
+  CHECK(*good_plan_of_config(R"({"python": "p", "python_timeout_s": 2.5})").python_timeout_s == 2.5);
+  CHECK_FALSE(plan_of({{"--python-timeout", "0"}}));
+}
+
+TEST_CASE("what a reference file holds is one of two words, in a step as well") {
+  CHECK(*good_plan_of_config(R"({"reference_kind": "float_eager"})").steps[0].reference_kind == "float_eager");
+  CHECK(*good_plan_of_config(R"({"steps": [{"reference_kind": "converted_graph"}]})").steps[0].reference_kind ==
+        "converted_graph");
+  CHECK_FALSE(plan_of({{"--reference-kind", "exact"}}));
+}
+
 TEST_CASE("references keep their schemes and get the config's folder") {
   for (const auto& [spec, want] : std::map<std::string, std::string>{{"bundled", "bundled"},
                                                                      {"executorch", "executorch"},

@@ -96,6 +96,8 @@ RunReport sample() {
   comparison.comparison.worst = {{Shape{0, 1}, 2.5, std::numeric_limits<double>::quiet_NaN(), 0.5}};
   comparison.comparison.tolerance = {1e-4, 1e-4, {}};
   comparison.comparison.histogram = {1, 0, 1};
+  comparison.reference_kind = "converted_graph";
+  comparison.quanta = Quanta{0.25, 2, 1.5};
   report.comparisons = {comparison};
   report.accuracy = {{0, "forward", 0, "labels.npy", 9, 10}};
   report.timing = {3000, 500, {100, 110, 120}};

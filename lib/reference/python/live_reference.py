@@ -1,0 +1,192 @@
+"""Runs a reference for pterun: PyTorch's ExportedProgram, or the official ExecuTorch runtime.
+
+pterun embeds this text and starts `python -c TEXT KIND MODEL FOLDER [DATA...]`, KIND being eager or executorch. Requests
+are lines on standard input, replies lines on standard output (both one socket):
+
+    -> ready DESCRIPTION | error WHAT TEXT      once, when the model is loaded; WHAT: missing, model
+    <- run METHOD ITEM...                       METHOD and strings in hexadecimal
+    -> ok | error run TEXT
+
+An ITEM is tensor, none, int:N, float:HEX, bool:0 or string:HEX. Tensors lie in FOLDER/inputs.safetensors under the item's
+position; outputs are written to FOLDER/outputs.safetensors, numbered without those that are None.
+"""
+
+import json
+import os
+import struct
+import sys
+
+sys.path[:] = [folder for folder in sys.path if folder]  # a torch.py in the working directory is not PyTorch
+replies = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+os.dup2(2, 1)  # what libraries print is no reply
+
+
+def reply(*words):
+    replies.write(" ".join(" ".join(str(word).split()) for word in words) + "\n")
+
+
+def missing(module, error):
+    version = ".".join(map(str, sys.version_info[:3]))
+    reply("error missing", f"{module} Python {version} ({sys.executable}): {error}")
+    sys.exit(0)
+
+
+try:
+    import torch
+except ImportError as error:
+    missing("torch", error)
+
+DTYPES = {
+    "BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32", "I32": "int32",
+    "U64": "uint64", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
+    "C64": "complex64", "F8_E5M2": "float8_e5m2", "F8_E4M3": "float8_e4m3fn",
+}
+DTYPES = {name: getattr(torch, dtype) for name, dtype in DTYPES.items() if hasattr(torch, dtype)}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def read_tensors(path):
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+        data = bytearray(file.read())
+    tensors = {}
+    for key, entry in header.items():
+        begin, end = entry["data_offsets"]
+        dtype, shape = DTYPES[entry["dtype"]], entry["shape"]
+        if begin == end:
+            tensors[key] = torch.empty(shape, dtype=dtype)
+        else:
+            tensors[key] = torch.frombuffer(data[begin:end], dtype=dtype).reshape(shape)
+    return tensors
+
+
+def write_tensors(path, tensors):
+    header, parts, offset = {}, [], 0
+    for key, tensor in tensors:
+        if tensor.dtype == torch.complex128:
+            raise TypeError(f"output {key} is complex128, which cannot be handed over")
+        dense = tensor.detach().cpu().contiguous().resolve_conj().resolve_neg()
+        data = bytes(dense.reshape(-1).view(torch.uint8).numpy()) if dense.numel() else b""
+        header[key] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [offset, offset + len(data)]}
+        parts.append(data)
+        offset += len(data)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + b"".join(parts))
+
+
+def item_value(item, position, tensors):
+    kind, _, text = item.partition(":")
+    if kind == "tensor":
+        return tensors[str(position)]
+    if kind == "none":
+        return None
+    if kind == "int":
+        return int(text)
+    if kind == "float":
+        return float.fromhex(text)
+    if kind == "bool":
+        return text == "1"
+    return bytes.fromhex(text).decode()
+
+
+def as_tensor(value):
+    if isinstance(value, bool):
+        return torch.tensor(value)
+    if isinstance(value, int):
+        return torch.tensor(value, dtype=torch.int64)
+    if isinstance(value, float):
+        return torch.tensor(value, dtype=torch.float64)
+    if isinstance(value, torch.Tensor):
+        return value
+    raise TypeError(f"an output is a {type(value).__name__}")
+
+
+def import_quietly(*modules):
+    """Modules that register operators a program may need; those that are not installed are not needed."""
+    for module in modules:
+        try:
+            __import__(module)
+        except Exception:  # whatever an optional module breaks on
+            pass
+
+
+class Eager:
+    """A .pt2 file, run by PyTorch. State in its buffers advances from call to call."""
+
+    def __init__(self, path, _):
+        import_quietly("torch.ao.quantization.fx._decomposed", "torchao", "executorch.extension.llm.custom_ops.custom_ops")
+        self.program = torch.export.load(path)
+        self.module = self.program.module()
+        calls = [str(node.target) for node in self.program.graph.nodes if node.op == "call_function"]
+        quantised = any(call.startswith(("quantized_decomposed.", "torchao.", "quant.")) for call in calls)
+        self.description = ("converted_graph" if quantised else "float_eager") + f" PyTorch {torch.__version__}"
+
+    def __call__(self, method, values):
+        from torch.utils import _pytree as pytree
+
+        spec = self.program.call_spec.in_spec
+        if spec.num_leaves != len(values):
+            raise ValueError(f"the exported program takes {spec.num_leaves} inputs, {len(values)} were given")
+        args, kwargs = pytree.tree_unflatten(values, spec)
+        return pytree.tree_leaves(self.module(*args, **kwargs))
+
+
+class ExecuTorch:
+    """A .pte or .bpte file, run by the official runtime."""
+
+    def __init__(self, path, data):
+        try:
+            import executorch
+            from executorch.extension.pybindings import portable_lib
+            from executorch.runtime import Runtime
+        except ImportError as error:
+            missing("executorch", error)
+        import_quietly("executorch.kernels.quantized", "executorch.extension.llm.custom_ops.custom_ops")
+        from importlib import metadata
+
+        try:
+            version = metadata.version("executorch")
+        except metadata.PackageNotFoundError:
+            version = getattr(executorch, "__version__", "of unknown version")
+        if len(data) > 1:
+            raise ValueError(f"its Python bindings take one .ptd file, {len(data)} were given")
+        self.methods = None
+        if path.endswith(".bpte"):
+            with open(path, "rb") as file:
+                self.bundle = portable_lib._load_bundled_program_from_buffer(file.read())
+            self.module = portable_lib._load_for_executorch_from_bundled_program(self.bundle)
+        else:
+            self.methods = Runtime.get().load_program(path, **({"data_path": data[0]} if data else {}))
+        self.description = f"executorch ExecuTorch {version}"
+
+    def __call__(self, method, values):
+        if self.methods is None:
+            return list(self.module.run_method(method, tuple(values)))
+        return list(self.methods.load_method(method).execute(values))
+
+
+def main():
+    kind, path, folder, *data = sys.argv[1:]
+    try:
+        model = {"eager": Eager, "executorch": ExecuTorch}[kind](path, data)
+    except Exception as error:
+        reply("error model", f"{type(error).__name__}: {error}")
+        return
+    reply("ready", model.description)
+    for line in sys.stdin:
+        words = line.split()
+        try:
+            tensors = read_tensors(os.path.join(folder, "inputs.safetensors"))
+            values = [item_value(item, i, tensors) for i, item in enumerate(words[2:])]
+            with torch.no_grad():
+                outputs = model(bytes.fromhex(words[1]).decode(), values)
+            kept = [as_tensor(value) for value in outputs if value is not None]
+            write_tensors(os.path.join(folder, "outputs.safetensors"), [(str(i), tensor) for i, tensor in enumerate(kept)])
+            reply("ok")
+        except Exception as error:
+            reply("error run", f"{type(error).__name__}: {error}")
+
+
+main()
