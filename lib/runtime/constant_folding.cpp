@@ -40,6 +40,11 @@ ConstantFolding::ConstantFolding(const program::MethodPlan& plan)
           used[arg] = true;
         if (call->args.empty()) continue;
         ++writers_[call->args.back()];
+        // An operator with several results has the list of them there.
+        if (const auto* list = std::get_if<program::TensorListSpec>(&plan.values[call->args.back()])) {
+          for (const std::uint32_t item : list->values)
+            ++writers_[item];
+        }
         if (plan.operators[call->op].ends_with('_')) ++writers_[call->args.front()];  // in place
       } else if (const auto* delegate = std::get_if<program::DelegateCall>(&instruction)) {
         for (const std::uint32_t arg : delegate->args)

@@ -241,7 +241,7 @@ Result<void> prod_all(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const Tensor* input, arguments.tensor(0));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(2));
   PTERUN_TRY(check_sum(arguments, *input, 1, *output));
-  if (is_complex(input->dtype())) {
+  if (is_complex(input->dtype()) && is_complex(output->dtype())) {
     Along whole;
     whole.count = input->numel();
     return multiply_complex(context, arguments, *input, {}, whole, *output);
@@ -256,7 +256,7 @@ Result<void> prod_dim(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(4));
   PTERUN_TRY(check_sum(arguments, *input, 3, *output));
   PTERUN_ASSIGN(const std::uint32_t dims, reduced_dims(arguments, {dim}, input->rank(), false));
-  if (is_complex(input->dtype())) {
+  if (is_complex(input->dtype()) && is_complex(output->dtype())) {
     PTERUN_ASSIGN(const std::size_t along, wrap_dim(arguments, dim, input->rank()));
     const Shape shape = reduced_shape(input->shape(), dims, keepdim);
     return multiply_complex(context, arguments, *input, shape, Along(input->shape(), along), *output);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "operators/complex_elementwise.h"
+#include "operators/dims.h"
 #include "operators/families/families.h"
 #include "operators/promotion.h"
 #include "operators/reduction.h"
@@ -104,18 +106,49 @@ constexpr ReductionKernel kVariance = {.load = Compute::kDouble,
                                        .fold_columns = fold_columns,
                                        .finish = finish_variance};
 
-Result<void> check_variance(const Arguments& arguments, const Tensor& input, const Tensor& output) {
-  PTERUN_TRY(check_dtype(arguments, 0, input, kFloats));
-  return check_output_dtype(arguments, input.dtype(), output);
+// Real and imaginary parts are reduced side by side. A complex output takes both (means), a real one their sum
+// (variances).
+Result<void> reduce_complex(ExecuteContext& context, const Arguments& arguments, const Tensor& input,
+                            std::uint32_t dims, bool keepdim, const ReductionKernel& kernel, double parameter,
+                            Tensor& output) {
+  if (input.rank() == kMaxRank) {
+    return fail(arguments.error(ErrorCode::kNotSupported, "complex numbers in 16 dimensions cannot be reduced"));
+  }
+  Shape shape = reduced_shape(input.shape(), dims, keepdim);
+  PTERUN_TRY(resize_output(arguments, output, shape));
+  shape.push_back(2);
+  PTERUN_ASSIGN(const std::byte* elements, row_major_elements(context, input));
+  PTERUN_ASSIGN(std::byte * memory, context.scratch->allocate(static_cast<std::size_t>(shape.numel()) * 8));
+  const Tensor parts = view_as_real(Tensor(input.dtype(), input.shape(), const_cast<std::byte*>(elements)));
+  Tensor pairs(DType::kFloat64, shape, memory);
+  PTERUN_TRY(reduce(context, arguments, parts, dims & ((1u << input.rank()) - 1), keepdim, kernel, parameter, pairs));
+  PTERUN_ASSIGN(RowMajorOutput target, RowMajorOutput::open(context, output));
+  const std::size_t size = dtype_size(output.dtype());
+  for (std::int64_t i = 0; i < output.numel(); ++i) {
+    const double* pair = pairs.data<double>() + 2 * i;
+    const Complex value = is_complex(output.dtype()) ? Complex(pair[0], pair[1]) : Complex(pair[0] + pair[1]);
+    store_complex(output.dtype(), value, target.data() + static_cast<std::size_t>(i) * size);
+  }
+  target.finish(context);
+  return {};
+}
+
+Result<void> reduce_moments(ExecuteContext& context, const Arguments& arguments, const Tensor& input,
+                            const ReductionKernel& kernel, double parameter, bool keepdim, DType result,
+                            Tensor& output) {
+  PTERUN_TRY(check_dtype(arguments, 0, input, kFloats | kComplex));
+  PTERUN_TRY(check_output_dtype(arguments, result, output));
+  PTERUN_ASSIGN(const std::uint32_t dims, reduced_dims_argument(arguments, 1, input.rank()));
+  return (is_complex(input.dtype()) ? reduce_complex : reduce)(context, arguments, input, dims, keepdim, kernel,
+                                                               parameter, output);
 }
 
 Result<void> variance(ExecuteContext& context, const Arguments& arguments, double correction, bool keepdim,
                       std::size_t first_output) {
   PTERUN_ASSIGN(const Tensor* input, arguments.tensor(0));
   PTERUN_ASSIGN(Tensor * output, arguments.tensor(first_output));
-  PTERUN_TRY(check_variance(arguments, *input, *output));
-  PTERUN_ASSIGN(const std::uint32_t dims, reduced_dims_argument(arguments, 1, input->rank()));
-  return reduce(context, arguments, *input, dims, keepdim, kVariance, correction, *output);
+  return reduce_moments(context, arguments, *input, kVariance, correction, keepdim, parts_of(input->dtype()).dtype,
+                        *output);
 }
 
 Result<void> var_correction(ExecuteContext& context, const Arguments& arguments) {
@@ -135,18 +168,17 @@ Result<void> var_mean(ExecuteContext& context, const Arguments& arguments) {
   PTERUN_ASSIGN(const auto correction, arguments.optional_number(2));
   PTERUN_ASSIGN(const bool keepdim, arguments.boolean(3));
   PTERUN_ASSIGN(Tensor * mean, arguments.tensor(5));
-  PTERUN_TRY(check_variance(arguments, *input, *mean));
+  PTERUN_TRY(check_output_dtype(arguments, input->dtype(), *mean));
   PTERUN_TRY(variance(context, arguments, correction.value_or(1), keepdim, 4));
   ReductionKernel kernel = kVariance;
   kernel.finish = finish_mean;
-  PTERUN_ASSIGN(const std::uint32_t dims, reduced_dims_argument(arguments, 1, input->rank()));
-  return reduce(context, arguments, *input, dims, keepdim, kernel, 0, *mean);
+  return reduce_moments(context, arguments, *input, kernel, 0, keepdim, input->dtype(), *mean);
 }
 
 constexpr OperatorRow kRows[] = {
-    {"aten::var.out", kFloats, var},
-    {"aten::var.correction_out", kFloats, var_correction},
-    {"aten::var_mean.correction_out", kFloats, var_mean},
+    {"aten::var.out", kFloats | kComplex, var},
+    {"aten::var.correction_out", kFloats | kComplex, var_correction},
+    {"aten::var_mean.correction_out", kFloats | kComplex, var_mean},
 };
 
 }  // namespace

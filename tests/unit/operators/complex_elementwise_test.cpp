@@ -134,6 +134,11 @@ TEST_CASE("complex numbers add up and multiply along dimensions") {
   HostTensor whole = make_output(DType::kComplex128, {2, 2});
   REQUIRE_RESULT(OperatorCall("aten::cumsum.out").tensor(x).integer(1).none().tensor(whole).run());
   CHECK(complex_values<double>(whole) == std::vector<Complex>{{1, 1}, {3, 1}, {0, 3}, {-1, 4}});
+  HostTensor variance = make_output(DType::kFloat64, {2});
+  OperatorCall moments("aten::var_mean.correction_out");
+  REQUIRE_RESULT(moments.tensor(x).integers({0}).none().boolean(false).tensor(variance).tensor(row).run());
+  CHECK(values_of(variance) == std::vector<double>{2.5, 5});  // 0.5 + 2 and 4.5 + 0.5
+  CHECK(complex_values<double>(row) == std::vector<Complex>{{0.5, 2}, {0.5, 0.5}});
   HostTensor real = make_output(DType::kFloat64, {2});
   OperatorCall dropped("aten::sum.IntList_out");  // eager drops imaginary parts when a real dtype is asked for
   dropped.tensor(x).integers({0}).boolean(false).dtype(DType::kFloat64).tensor(real);
