@@ -150,6 +150,8 @@ void read_settings(const Node& root, Plan& plan) {
   reader.read("/iterations", plan.iterations);
   reader.read("/warmup", plan.warmup);
   reader.read("/fresh_state", plan.fresh_state);
+  reader.read("/diverge", plan.diverge);
+  reader.read("/diverge_inputs", plan.diverge_inputs);
   reader.read("/python", plan.python);
   reader.read("/python_timeout_s", plan.python_timeout_s);
   read_bench(reader, plan.bench);

@@ -102,6 +102,13 @@ constexpr SettingRow kRows[] = {
     {list_flag("--rtol", "[OUTPUT:]V", "relative tolerance of elements"), "/tolerance", Kind::kStructured, kWork},
     {list_flag("--tolerance", "[OUTPUT:]BOUNDS", "bounds on metrics instead, such as 'cosine>=0.999,max_abs<=0.1'"),
      "/tolerance", Kind::kStructured, kWork},
+    {switch_flag("--diverge",
+                 "compute every operator and delegate's node again by reference kernels from the inputs it had, "
+                 "and name the first whose error exceeds its share of the tolerance"),
+     "/diverge", Kind::kSwitch, kRun, 0, 0, "false"},
+    {value_flag("--diverge-inputs", "FILE.npz", "where --diverge writes that node's inputs; default: MODEL.diverge.npz",
+                kFile),
+     "/diverge_inputs", Kind::kPath, kRun},
     {value_flag("--python", "PROGRAM", "Python interpreter for live references", kFile), "/python", Kind::kPath, kWork,
      0, 0, "\"python3\""},
     {value_flag("--python-timeout", "SECONDS", "how long a live reference may take for each answer"),

@@ -17,6 +17,7 @@
 #include "options/option_table.h"
 #include "options/option_value.h"
 #include "report/bench_report.h"
+#include "report/diverge_report.h"
 #include "report/inspect_report.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -206,6 +207,7 @@ struct RunReport {
   Timing timing;
   std::map<std::string, std::int64_t> memory;  // "peak_rss_bytes", "planned_bytes", …
   std::vector<Warning> warnings;
+  std::optional<DivergeReport> diverge;  // of `pterun run --diverge`
   std::optional<InspectReport> inspect;  // of `pterun inspect`
   std::optional<BenchReport> bench;      // of `pterun bench`
 };

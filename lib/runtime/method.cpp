@@ -30,6 +30,8 @@ Result<bool> condition(const Value& value) {
   return true;
 }
 
+}  // namespace
+
 Error in_step(Error error, const Method::State& state, std::size_t index) {
   const Step& step = state.steps[index];
   std::move(error).at("method", state.plan.name).at("instruction", std::to_string(step.instruction));
@@ -40,7 +42,6 @@ Error in_step(Error error, const Method::State& state, std::size_t index) {
   return error;
 }
 
-// Runs one instruction; `next` is the following step unless the instruction jumps.
 Result<void> run_step(Method::State& state, const Step& step, operators::ExecuteContext& context, std::size_t& next) {
   const std::span<Value* const> args(state.args.data() + step.args_begin, step.args_count);
   switch (step.kind) {
@@ -68,6 +69,8 @@ Result<void> run_step(Method::State& state, const Step& step, operators::Execute
   }
   return {};
 }
+
+namespace {
 
 void record(std::vector<InstructionProfile>& profile, std::size_t index, const Step& step, std::int64_t elapsed_ns) {
   InstructionProfile& entry = profile[index];
@@ -138,9 +141,6 @@ Result<void> Method::set_input(std::size_t index, const Value& value) {
   return check_value_input(index, state_->inputs[index], value);
 }
 
-namespace {
-
-// Brings every tensor input to the shape and bytes that set_input was given.
 Result<void> bring_inputs(Method::State& state) {
   for (std::size_t i = 0; i < state.inputs.size(); ++i) {
     if (state.inputs[i].kind != IoSpec::Kind::kTensor) continue;
@@ -156,8 +156,6 @@ Result<void> bring_inputs(Method::State& state) {
   }
   return {};
 }
-
-}  // namespace
 
 Result<void> Method::execute() {
   State& state = *state_;

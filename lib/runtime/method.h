@@ -84,6 +84,7 @@ class Method {
   class State;
   explicit Method(std::unique_ptr<State> state);
   const State& state() const { return *state_; }
+  State& state() { return *state_; }
 
  private:
   std::unique_ptr<State> state_;

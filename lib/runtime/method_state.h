@@ -54,6 +54,15 @@ class Method::State {
   std::size_t folded_calls = 0;
 };
 
+// The parts of an execution; see Method::execute and stepping.h. ----------------------------------------------------
+
+// Brings every tensor input to the shape and bytes that set_input was given. Errors: kInput.
+Result<void> bring_inputs(Method::State& state);
+// Runs one instruction; `next` is the following step unless the instruction jumps.
+Result<void> run_step(Method::State& state, const Step& step, operators::ExecuteContext& context, std::size_t& next);
+// Adds where a step stands.
+Error in_step(Error error, const Method::State& state, std::size_t index);
+
 // What the program says of an input or output.
 IoSpec io_spec(const program::ValueSpec& spec);
 

@@ -82,6 +82,8 @@ RUN = WORK + REPORTS + [
     ("--warmup", [SILERO, "--warmup", "2"], None, "/timing/steady/runs"),
     ("--fresh-state", [SILERO, "--fresh-state"], None, "warning[inert_flag]"),
     ("--timeout", [SILERO, *ENDLESS, "--timeout", "0.3"], [SILERO], "code"),
+    ("--diverge", [ADD, "--diverge"], None, "/diverge"),
+    ("--diverge-inputs", [ADD, "--diverge-inputs", "x.npz"], None, "warning[inert_flag]"),
     ("--print", [ADD, "--print", "all"], None, "text"),
     ("--progress", [SILERO, *ENDLESS, "--timeout", "1.5", "--progress"], None, "\r"),
     ("--no-progress", [SILERO, *ENDLESS, "--timeout", "1.5", "--no-progress"], None, "terminal"),

@@ -28,6 +28,7 @@ void warn_about_inert_flags(const config::Plan& plan, const CallFacts& facts, Lo
     warn(plan.python.origin, "no reference is computed by Python", "it goes with live references", log);
     warn(plan.python_timeout_s.origin, "no reference is computed by Python", "it goes with live references", log);
   }
+  if (!*plan.diverge) warn(plan.diverge_inputs.origin, "no divergence is looked for", "it goes with --diverge", log);
   if (facts.one_execution) {
     warn(plan.fresh_state.origin, "the state is fresh before the only execution", "take more --iterations", log);
   }

@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "compare/accuracy.h"
 #include "pterun/catalogue.h"
+#include "pterun/session/divergence.h"
 #include "pterun/session/host.h"
 #include "pterun/session/inert_settings.h"
 #include "pterun/session/interrupt.h"
@@ -86,7 +87,45 @@ Result<void> RunSession::run_all(report::RunReport& report) {
   io::release_npz_library();
   release_code_pages();
   deadline_.enter("executing");
-  return execution_ ? execution_(*this, report) : execute(report);
+  if (execution_) return execution_(*this, report);
+  PTERUN_TRY(execute(report));
+  return *plan_.diverge ? diverge(report) : Result<void>{};
+}
+
+namespace {
+
+// As a shell takes it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word)
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+Result<void> RunSession::diverge(report::RunReport& report) {
+  deadline_.enter("looking for a divergence");
+  DivergenceRequest request;
+  request.load = &request_;
+  request.operators = &operators_;
+  request.threads = threads_.get();
+  request.log = &log_;
+  request.steps = steps_;
+  request.inputs_file = *plan_.diverge_inputs;
+  if (request.inputs_file.empty()) {
+    request.inputs_file = std::filesystem::path(request_.path).stem().string() + ".diverge.npz";
+  }
+  for (const PreparedStep& step : steps_) {
+    if (step.plan->reference->starts_with("pte:")) request.reference_program = step.plan->reference->substr(4);
+  }
+  PTERUN_ASSIGN(report.diverge, find_divergence(request));
+  for (const std::string& word : report.manifest.argv)
+    report.diverge->command += (report.diverge->command.empty() ? "" : " ") + quoted(word);
+  if (!report.diverge->first) report.diverge->command.clear();
+  return {};
 }
 
 Result<StepInputs> RunSession::inputs_with_seed(const PreparedStep& step, std::uint64_t seed) const {
@@ -356,6 +395,12 @@ Result<void> RunSession::judge(report::RunReport& report) const {
     if (item.comparison.pass) continue;
     failed += fmt::format("{}output {} of '{}': {}", failed.empty() ? "" : "; ", item.output, item.method,
                           item.comparison.reason);
+  }
+  if (report.diverge && report.diverge->first) {
+    const report::DivergeNode& first = *report.diverge->first;
+    failed +=
+        fmt::format("{}{} at instruction {} of '{}' is the first of {} to exceed its share of the tolerance",
+                    failed.empty() ? "" : "; ", first.name, first.instruction, first.method, report.diverge->diverging);
   }
   if (!failed.empty()) return fail(ErrorCode::kMismatch, failed);
   return options_->require(*plan_.options.require_evidence);

@@ -66,6 +66,7 @@ class RunSession {
   Result<void> execute_once();
   Result<void> execute(report::RunReport& report);
   Result<void> compare_step(std::size_t index, const reference::Expected& expected, report::RunReport& report);
+  Result<void> diverge(report::RunReport& report);
   Result<void> count_correct(std::size_t index, report::RunReport& report) const;
   Result<void> judge(report::RunReport& report) const;
   void describe(report::RunReport& report);

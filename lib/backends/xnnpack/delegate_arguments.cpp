@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 namespace pterun::backends::xnn {
-namespace {
-
 using xnnpack_payload::data_type_name;
 
 Result<DType> argument_dtype(const Value& value) {
@@ -26,6 +24,8 @@ Result<DType> argument_dtype(const Value& value) {
       ErrorCode::kNotSupported,
       fmt::format("XNNPACK value {} is {}, which cannot be passed in or out", value.id, data_type_name(value.type))));
 }
+
+namespace {
 
 bool dtype_matches(DType expected, DType found) {
   if (expected == found) return true;
@@ -79,7 +79,7 @@ Result<std::vector<Argument>> make_arguments(const PayloadGraph& graph, std::spa
   return arguments;
 }
 
-void expose_unread_results(PayloadGraph& graph, std::vector<Argument>& outputs) {
+void expose_unread_results(PayloadGraph& graph, std::vector<Argument>& outputs, bool all) {
   std::vector<bool> is_read(graph.values.size());
   for (const Node& node : graph.nodes) {
     for (const ValueIndex input : node.input_ids()) {
@@ -89,7 +89,8 @@ void expose_unread_results(PayloadGraph& graph, std::vector<Argument>& outputs) 
   for (const Node& node : graph.nodes) {
     for (const ValueIndex output : node.output_ids()) {
       Value& value = graph.values[output];
-      if (node.num_outputs < 2 || is_read[output] || value.is_output) continue;
+      const bool is_unread = node.num_outputs > 1 && !is_read[output];
+      if (value.is_output || !(is_unread || (all && argument_dtype(value).has_value()))) continue;
       value.is_output = true;
       value.external_id = graph.num_externs++;
       graph.outputs.push_back(output);

@@ -33,8 +33,12 @@ struct Argument {
 Result<std::vector<Argument>> make_arguments(const PayloadGraph& graph, std::span<const ValueIndex> values);
 
 // Adds an argument to `outputs` for every result that no node reads: XNNPACK 2024-11 drops a value that no node reads
-// even where a node still writes it, and then writes to no address. As an output it stays.
-void expose_unread_results(PayloadGraph& graph, std::vector<Argument>& outputs);
+// even where a node still writes it, and then writes to no address. As an output it stays. With `all` for every result
+// that can be passed out.
+void expose_unread_results(PayloadGraph& graph, std::vector<Argument>& outputs, bool all = false);
+
+// The dtype that a value of the graph is passed in or out as. Errors: kNotSupported.
+Result<DType> argument_dtype(const Value& value);
 
 // The tensor at the argument's position. Errors: kInvalidProgram, kInvalidArgument (blame kProgram).
 Result<Tensor*> tensor_of(std::span<pterun::Value* const> args, const Argument& argument);

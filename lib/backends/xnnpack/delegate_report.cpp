@@ -54,6 +54,17 @@ void XnnpackDelegate::add_cache_file_effects(std::vector<backend::OptionEffect>&
   }
 }
 
+std::optional<Tensor> XnnpackDelegate::watched(ValueIndex value) const {
+  for (const Argument& output : outputs_) {
+    if (!output.is_hidden || output.value != value || output.data == nullptr) continue;
+    Value inside = graph_.values[value];
+    inside.type = compute_type(inside.type);
+    const auto dtype = argument_dtype(inside);
+    if (dtype) return Tensor(*dtype, shapes_[value], output.data);
+  }
+  return std::nullopt;
+}
+
 std::optional<double> XnnpackDelegate::output_scale(std::size_t argument) const {
   return xnnpack_payload::output_scale(graph_, static_cast<std::uint32_t>(argument));
 }

@@ -33,7 +33,7 @@ XnnpackDelegate::~XnnpackDelegate() {
 Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::InitContext& context, PayloadGraph graph,
                                                                const BackendOptions& options,
                                                                std::shared_ptr<Workspace> workspace,
-                                                               WeightStores stores) {
+                                                               WeightStores stores, bool watch) {
   std::unique_ptr<XnnpackDelegate> delegate(
       new XnnpackDelegate(std::move(graph), options, std::move(workspace), std::move(stores)));
   PTERUN_ASSIGN(delegate->declared_, xnnpack_payload::infer_declared_shapes(delegate->graph_));
@@ -42,7 +42,7 @@ Result<std::unique_ptr<XnnpackDelegate>> XnnpackDelegate::make(const backend::In
   const auto is_converted = [](const Argument& argument) { return argument.is_converted || argument.is_index; };
   delegate->has_conversions_ =
       std::ranges::any_of(delegate->inputs_, is_converted) || std::ranges::any_of(delegate->outputs_, is_converted);
-  expose_unread_results(delegate->graph_, delegate->outputs_);
+  expose_unread_results(delegate->graph_, delegate->outputs_, watch);
   PTERUN_TRY(delegate->constants_.prepare(delegate->graph_));
   delegate->threads_ = context.threads;
   if (context.profile_nodes) delegate->node_profile_.emplace();

@@ -22,10 +22,12 @@ namespace pterun::backends::xnn {
 
 class XnnpackDelegate final : public backend::Delegate {
  public:
-  // Builds the runtime. Errors: as Backend::init.
+  // Builds the runtime. With `watch` every intermediate result is an output as well, so that it can be looked at: nodes
+  // are not fused then. Errors: as Backend::init.
   static Result<std::unique_ptr<XnnpackDelegate>> make(const backend::InitContext& context, PayloadGraph graph,
                                                        const BackendOptions& options,
-                                                       std::shared_ptr<Workspace> workspace, WeightStores stores);
+                                                       std::shared_ptr<Workspace> workspace, WeightStores stores,
+                                                       bool watch = false);
   ~XnnpackDelegate() override;
 
   Result<void> execute(std::span<pterun::Value* const> args) override;
@@ -33,6 +35,12 @@ class XnnpackDelegate final : public backend::Delegate {
   backend::Metrics metrics() const override;
   std::optional<double> output_scale(std::size_t argument) const override;
   std::vector<backend::NodeTime> node_times() const override;
+
+  const PayloadGraph& graph() const { return graph_; }
+  // Of the last execute: the values' shapes, and the elements of an intermediate result, valid until the next one and
+  // in the payload's order; nothing for one that is not watched. bfloat16 is float32 inside.
+  std::span<const Shape> shapes() const { return shapes_; }
+  std::optional<Tensor> watched(ValueIndex value) const;
 
  private:
   XnnpackDelegate(PayloadGraph graph, const BackendOptions& options, std::shared_ptr<Workspace> workspace,

@@ -230,6 +230,38 @@ json comparison_json(const ComparisonReport& report) {
           {"tolerance", {{"atol", c.tolerance.atol}, {"rtol", c.tolerance.rtol}, {"bounds", bounds}}}};
 }
 
+json diverge_node_json(const DivergeNode& node) {
+  return {{"step", node.step},
+          {"method", node.method},
+          {"instruction", node.instruction},
+          {"delegate", node.delegate ? json(*node.delegate) : json(nullptr)},
+          {"node", node.node ? json(*node.node) : json(nullptr)},
+          {"name", node.name},
+          {"output", node.output},
+          {"max_abs", number(node.max_abs)},
+          {"largest", number(node.largest)},
+          {"allowed", number(node.allowed)},
+          {"pass", node.pass}};
+}
+
+json diverge_json(const DivergeReport& diverge) {
+  json worst = json::array();
+  for (const DivergeNode& node : diverge.worst)
+    worst.push_back(diverge_node_json(node));
+  json skipped = json::array();
+  for (const DivergeSkipped& item : diverge.skipped)
+    skipped.push_back({{"name", item.name}, {"reason", item.reason}, {"count", item.count}});
+  return {{"reference", diverge.reference},
+          {"watching", {{"changed", diverge.watching_changed}, {"max_abs", number(diverge.watching_max_abs)}}},
+          {"compared", diverge.compared},
+          {"diverging", diverge.diverging},
+          {"first", diverge.first ? diverge_node_json(*diverge.first) : json(nullptr)},
+          {"inputs_file", diverge.inputs_file},
+          {"command", diverge.command},
+          {"worst", worst},
+          {"skipped", skipped}};
+}
+
 json timing_json(const Timing& timing) {
   const TimingSummary s = summarize(timing.steady_ns);
   const auto optional = [](const std::optional<std::int64_t>& value) { return value ? json(*value) : json(nullptr); };
@@ -299,6 +331,7 @@ std::string to_json(const RunReport& report) {
   for (const Warning& warning : report.warnings) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}, {"hint", warning.hint}});
   }
+  if (report.diverge) document["diverge"] = diverge_json(*report.diverge);
   if (report.inspect) document["inspect"] = inspect_json(*report.inspect);
   if (report.bench) document["bench"] = bench_json(*report.bench);
   // Bytes that are not UTF-8 (file names) become U+FFFD instead of an exception.

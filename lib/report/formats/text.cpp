@@ -196,6 +196,36 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
   return text;
 }
 
+std::string diverge_node_text(const DivergeNode& node) {
+  std::string place = fmt::format("method {}, instruction {}", node.method, node.instruction);
+  if (node.node) place += fmt::format(", delegate {}, node {}", *node.delegate, *node.node);
+  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name, place, node.output, metric(node.max_abs),
+                     metric(node.allowed));
+}
+
+std::string diverge_section(const RunReport& report, const TextStyle& style) {
+  if (!report.diverge) return "";
+  const DivergeReport& diverge = *report.diverge;
+  std::string text = heading(style, "Node by node against " + diverge.reference);
+  text += diverge.watching_changed
+              ? fmt::format("  watching changed the outputs, by {} at most: nodes are not fused then\n",
+                            metric(diverge.watching_max_abs))
+              : "  watching changed nothing: the outputs are the run's, bit for bit\n";
+  text += fmt::format("  {} compared, {}\n", plural(diverge.compared, "result"),
+                      diverge.diverging == 0 ? "none off by more than its share of the tolerance"
+                                             : fmt::format("{} off by more than their share", diverge.diverging));
+  if (diverge.first) {
+    text += fmt::format("  first: {}\n  its inputs, got and want: {}\n  again: {}\n", diverge_node_text(*diverge.first),
+                        diverge.inputs_file, diverge.command);
+  }
+  for (const DivergeNode& node : diverge.worst) {
+    if (style.verbosity > 0) text += "  worst: " + diverge_node_text(node) + "\n";
+  }
+  for (const DivergeSkipped& item : diverge.skipped)
+    text += fmt::format("  not compared: {} x{} ({})\n", item.name, item.count, item.reason);
+  return text;
+}
+
 std::string accuracy_section(const RunReport& report, const TextStyle& style) {
   std::string text;
   for (const AccuracyReport& item : report.accuracy) {
@@ -313,9 +343,9 @@ std::string to_text(const RunReport& report, const TextStyle& style) {
            comparison_section(report, style) + bench_text(*report.bench, style) + result_line(report, style);
   }
   return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
-         outputs_section(report, style) + comparison_section(report, style) + accuracy_section(report, style) +
-         timing_section(report, style) + memory_text(report.memory, paint(style, "1", "Memory")) +
-         result_line(report, style);
+         outputs_section(report, style) + comparison_section(report, style) + diverge_section(report, style) +
+         accuracy_section(report, style) + timing_section(report, style) +
+         memory_text(report.memory, paint(style, "1", "Memory")) + result_line(report, style);
 }
 
 }  // namespace pterun::report
