@@ -6,7 +6,12 @@
 #include "backends/interpreter/interpreter_backend.h"
 #include "backends/xnnpack/xnnpack_backend.h"
 #include "operators/families/families.h"
+#include "report/formats/csv.h"
+#include "report/formats/exports.h"
+#include "report/formats/html.h"
 #include "report/formats/json.h"
+#include "report/formats/junit.h"
+#include "report/formats/markdown.h"
 
 namespace pterun::app {
 
@@ -34,7 +39,15 @@ std::span<const reference::SourceKind> reference_kinds() {
 }
 
 std::span<const ReportFormat> report_formats() {
-  static const std::array kFormats = {ReportFormat{"--json", &config::OutputPlan::json, &report::to_json}};
+  using config::OutputPlan;
+  static const std::array kFormats = {
+      ReportFormat{"--json", &OutputPlan::json, &report::to_json},
+      ReportFormat{"--junit", &OutputPlan::junit, &report::to_junit},
+      ReportFormat{"--markdown", &OutputPlan::markdown, &report::to_markdown},
+      ReportFormat{"--csv", &OutputPlan::csv, &report::to_csv},
+      ReportFormat{"--html", &OutputPlan::html, &report::to_html},
+      ReportFormat{"--export-hyperfine", &OutputPlan::export_hyperfine, &report::to_hyperfine},
+      ReportFormat{"--export-google-benchmark", &OutputPlan::export_google_benchmark, &report::to_google_benchmark}};
   return kFormats;
 }
 

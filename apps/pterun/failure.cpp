@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "pterun/session/host.h"
 #include "pterun/session/output_files.h"
+#include "pterun/session/report_parts.h"
 #include "report/formats/json.h"
 
 namespace pterun::app {
@@ -55,12 +56,10 @@ std::string error_text(const Error& error, bool color) {
 }
 
 report::RunReport error_report(const Invocation& invocation, const Error& error) {
-  report::RunReport report;
-  report.kind = report_kind(invocation.command);
+  report::RunReport report = begin_report(report_kind(invocation.command), invocation);
   report.status = report::Status::kError;
   report.exit_code = exit_code(error);
   report.error = error;
-  report.manifest.argv = invocation.argv;
   report.manifest.versions = version_facts();
   report.manifest.host = host_facts();
   return report;

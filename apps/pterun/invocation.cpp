@@ -28,10 +28,13 @@ Result<config::Plan> make_plan(Invocation& invocation, config::Command command) 
   for (const config::FlagValue& value : invocation.flags) {
     if (config::find_flag(command, value.flag) != nullptr) request.flags.push_back(value);
   }
-  request.environment = [](const char* name) -> std::optional<std::string> {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  };
+  // compare and report take no config, so that none is applied behind their back.
+  const bool with_config = command != config::Command::kCompare && command != config::Command::kReport;
+  if (with_config)
+    request.environment = [](const char* name) -> std::optional<std::string> {
+      const char* value = std::getenv(name);
+      return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    };
   PTERUN_ASSIGN(config::Plan plan, config::make_plan(request));
   invocation.json_path = *plan.output.json;
   return plan;

@@ -128,6 +128,9 @@ void read_output(const PlanReader& reader, OutputPlan& output) {
   reader.read("/output/markdown", output.markdown);
   reader.read("/output/csv", output.csv);
   reader.read("/output/html", output.html);
+  reader.read("/output/events", output.events);
+  reader.read("/output/export_hyperfine", output.export_hyperfine);
+  reader.read("/output/export_google_benchmark", output.export_google_benchmark);
   reader.read("/output/save_outputs", output.save_outputs);
   reader.read_choice("/output/print", output.print);
   reader.read_choice("/output/progress", output.progress);

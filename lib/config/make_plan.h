@@ -12,8 +12,8 @@
 
 namespace pterun::config {
 
-// The commands that take a plan; each knows its own flags (config/settings.h).
-enum class Command : std::uint8_t { kRun, kBench, kInspect, kOptions };
+// The commands that take a plan; each knows its own flags (config/settings.h). kCompare and kReport take no config.
+enum class Command : std::uint8_t { kRun, kBench, kInspect, kOptions, kCompare, kReport };
 
 // One use of a flag, in the order of the command line. Positional arguments have the flag "MODEL". A switch without a
 // value has the text "true".

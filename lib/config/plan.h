@@ -67,13 +67,16 @@ enum class When : std::uint8_t { kAuto, kAlways, kNever };
 // The levels of the contract, lowest first. kNone: nothing is required.
 enum class EvidenceLevel : std::uint8_t { kNone, kParsed, kAccepted, kStored, kDelivered, kEffective };
 
-// Files that results go to; "" is none, "-" is stdout (JSON only).
+// Files that results go to; "" is none, "-" is stdout (one of them).
 struct OutputPlan {
   Setting<std::string> json;
   Setting<std::string> junit;
   Setting<std::string> markdown;
   Setting<std::string> csv;
   Setting<std::string> html;
+  Setting<std::string> events;
+  Setting<std::string> export_hyperfine;
+  Setting<std::string> export_google_benchmark;
   Setting<std::string> save_outputs;  // FILE.npz, FILE.safetensors or DIR/
   Setting<PrintMode> print{PrintMode::kStats, {}};
   Setting<int> verbosity;  // -1 with -q, 1 or more with -v

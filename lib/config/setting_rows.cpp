@@ -8,12 +8,13 @@ constexpr std::uint8_t kRun = 1u << static_cast<unsigned>(Command::kRun);
 constexpr std::uint8_t kBench = 1u << static_cast<unsigned>(Command::kBench);
 constexpr std::uint8_t kInspect = 1u << static_cast<unsigned>(Command::kInspect);
 constexpr std::uint8_t kOptions = 1u << static_cast<unsigned>(Command::kOptions);
+constexpr std::uint8_t kCompare = 1u << static_cast<unsigned>(Command::kCompare);
+constexpr std::uint8_t kReport = 1u << static_cast<unsigned>(Command::kReport);
 constexpr std::uint8_t kModel = kRun | kBench | kInspect;
 constexpr std::uint8_t kWork = kRun | kBench;
 constexpr std::uint8_t kAll = kModel | kOptions;
-
-// A flag that becomes kWork when the catalogue has its report format; until then a config that asks for it is refused.
-constexpr std::uint8_t kLater = 0;
+constexpr std::uint8_t kEvery = kAll | kCompare | kReport;
+constexpr std::uint8_t kFormats = kWork | kCompare | kReport;  // commands that write every format of a report
 
 constexpr double kMaxCount = kUnbounded;
 
@@ -50,9 +51,9 @@ constexpr SettingRow kRows[] = {
      kBench},
     {list_flag("--data", "FILE.ptd", "external constants of the program", kFile), "/model/data", Kind::kPaths, kModel},
     {value_flag("--method", "NAME[,NAME]", "method to load; several are executed in order on one loaded program"),
-     "/model/method", Kind::kText, kModel},
-    {value_flag("--case", "N", "test case of a .bpte whose inputs are used"), "/model/case", Kind::kInteger, kWork, 0,
-     kMaxCount, "0"},
+     "/model/method", Kind::kText, kModel | kCompare},
+    {value_flag("--case", "N", "test case of a .bpte whose inputs are used"), "/model/case", Kind::kInteger,
+     kWork | kCompare, 0, kMaxCount, "0"},
     {choice_flag("--verify", "full|minimal", "how much of the program is checked before it is used"), "/verify",
      Kind::kChoice, kModel, 0, 0, "\"full\""},
 
@@ -98,10 +99,12 @@ constexpr SettingRow kRows[] = {
      "/reference_kind", Kind::kChoice, kWork},
     {value_flag("--labels", "FILE", "integer labels; the report gives the accuracy of output 0", kFile), "/labels",
      Kind::kPath, kRun},
-    {list_flag("--atol", "[OUTPUT:]V", "absolute tolerance of elements"), "/tolerance", Kind::kStructured, kWork},
-    {list_flag("--rtol", "[OUTPUT:]V", "relative tolerance of elements"), "/tolerance", Kind::kStructured, kWork},
+    {list_flag("--atol", "[OUTPUT:]V", "absolute tolerance of elements"), "/tolerance", Kind::kStructured,
+     kWork | kCompare},
+    {list_flag("--rtol", "[OUTPUT:]V", "relative tolerance of elements"), "/tolerance", Kind::kStructured,
+     kWork | kCompare},
     {list_flag("--tolerance", "[OUTPUT:]BOUNDS", "bounds on metrics instead, such as 'cosine>=0.999,max_abs<=0.1'"),
-     "/tolerance", Kind::kStructured, kWork},
+     "/tolerance", Kind::kStructured, kWork | kCompare},
     {switch_flag("--diverge",
                  "compute every operator and delegate's node again by reference kernels from the inputs it had, "
                  "and name the first whose error exceeds its share of the tolerance"),
@@ -161,12 +164,20 @@ constexpr SettingRow kRows[] = {
     {switch_flag("--plan", "print the cells and a command for each, and stop"), "/bench/plan", Kind::kSwitch, kBench},
 
     // Results.
-    {value_flag("--json", "FILE|-", "write the report as JSON; - is stdout", kFile), "/output/json", Kind::kPath, kAll},
-    {value_flag("--junit", "FILE", "write the verdicts as JUnit XML", kFile), "/output/junit", Kind::kPath, kLater},
-    {value_flag("--markdown", "FILE", "write the report as Markdown", kFile), "/output/markdown", Kind::kPath, kLater},
-    {value_flag("--csv", "FILE", "write the numbers as CSV", kFile), "/output/csv", Kind::kPath, kLater},
-    {value_flag("--html", "FILE", "write the report as one self-contained page", kFile), "/output/html", Kind::kPath,
-     kLater},
+    {value_flag("--json", "FILE|-", "write the report as JSON; - is stdout", kFile), "/output/json", Kind::kPath,
+     kEvery},
+    {value_flag("--junit", "FILE|-", "write the verdicts as JUnit XML", kFile), "/output/junit", Kind::kPath, kFormats},
+    {value_flag("--markdown", "FILE|-", "write the report as Markdown", kFile), "/output/markdown", Kind::kPath,
+     kFormats},
+    {value_flag("--csv", "FILE|-", "write the numbers as CSV", kFile), "/output/csv", Kind::kPath, kFormats},
+    {value_flag("--html", "FILE|-", "write the report as one self-contained page", kFile), "/output/html", Kind::kPath,
+     kFormats},
+    {value_flag("--events", "FILE|-", "write what happens when it happens, as JSON Lines", kFile), "/output/events",
+     Kind::kPath, kWork},
+    {value_flag("--export-hyperfine", "FILE|-", "write the samples as hyperfine's JSON", kFile),
+     "/output/export_hyperfine", Kind::kPath, kBench | kReport},
+    {value_flag("--export-google-benchmark", "FILE|-", "write the times as Google Benchmark's JSON", kFile),
+     "/output/export_google_benchmark", Kind::kPath, kBench | kReport},
     {value_flag("--save-outputs", "FILE|DIR/", "write the outputs to FILE.npz, FILE.safetensors or a folder", kFile),
      "/output/save_outputs", Kind::kPath, kWork},
     {choice_flag("--print", "none|stats|head|all", "how much of the outputs to print"), "/output/print", Kind::kChoice,
@@ -177,9 +188,9 @@ constexpr SettingRow kRows[] = {
     {{"--verbose", "-v", "", "say more: every receipt, delegate and named blob", true, false, ValueHint::kNone, ""},
      "",
      Kind::kSwitch,
-     kAll},
+     kEvery},
     {switch_flag("--quiet", "say less: one line of result, and of diagnostics only errors", "-q"), "", Kind::kSwitch,
-     kAll},
+     kEvery},
     {config_only(), "/output/verbosity", Kind::kInteger, 0, -1, 9},
 
     // The config itself.

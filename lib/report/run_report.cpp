@@ -39,4 +39,12 @@ TimingSummary summarize(const std::vector<std::int64_t>& samples_ns) {
   return summary;
 }
 
+TimingSummary steady_summary(const Timing& timing) {
+  return timing.summary ? *timing.summary : summarize(timing.steady_ns);
+}
+
+std::size_t stride_for(std::size_t runs) {
+  return std::max<std::size_t>((runs + kMostSamples - 1) / kMostSamples, 1);
+}
+
 }  // namespace pterun::report

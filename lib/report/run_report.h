@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t { kRun, kBench, kInspect, kOptions, kCompare };
 enum class Status : std::uint8_t { kPass, kFail, kError };
 
 struct FileIdentity {
-  std::string role;  // "model", "data", "inputs", "reference", "config"
+  std::string role;  // "model", "data", "inputs", "reference", "config", "outputs"
   std::string path;
   std::uint64_t bytes = 0;
   std::string sha256;  // lower-case hex; empty when no report was asked for
@@ -43,6 +43,7 @@ struct ShadowedSetting {
 };
 
 struct Manifest {
+  std::string started_at;  // UTC, "2026-12-02T09:30:00Z"
   std::vector<std::string> argv;
   std::string resolved_config_json;  // empty without a plan
   std::vector<ShadowedSetting> shadowed;
@@ -158,6 +159,7 @@ struct ComparisonReport {
   std::size_t step = 0;
   std::string method;
   std::size_t output = 0;
+  std::string name;       // the tensor's key, of `pterun compare`; else empty
   std::string reference;  // the spec, and what it is ("float eager", …) where known
   compare::Comparison comparison;
   std::string reference_kind = "file";  // "float_eager", "converted_graph", …: reference::kind_name
@@ -174,12 +176,6 @@ struct AccuracyReport {
   std::int64_t total = 0;
 };
 
-struct Timing {
-  std::int64_t load_ns = 0;             // program and methods
-  std::int64_t first_ns = 0;            // first execution after loading
-  std::vector<std::int64_t> steady_ns;  // executions after warm-up, in order
-};
-
 struct TimingSummary {
   std::size_t runs = 0;
   std::int64_t min_ns = 0;
@@ -192,6 +188,19 @@ struct TimingSummary {
 // Percentile p is given when n (1 - p) >= 5, the median from 1 run on.
 TimingSummary summarize(const std::vector<std::int64_t>& samples_ns);
 
+struct Timing {
+  std::int64_t load_ns = 0;             // program and methods
+  std::int64_t first_ns = 0;            // first execution after loading
+  std::vector<std::int64_t> steady_ns;  // executions after warm-up, in order
+  // Of a report that was read back, which holds only every `sample_stride`-th execution.
+  std::size_t sample_stride = 1;
+  std::optional<TimingSummary> summary;
+};
+// The summary that was read back, else that of the samples.
+TimingSummary steady_summary(const Timing& timing);
+// Every how many of `runs` samples one is kept in a report, so that at most kMostSamples are.
+std::size_t stride_for(std::size_t runs);
+
 struct RunReport {
   Kind kind = Kind::kRun;
   Status status = Status::kPass;
@@ -199,6 +208,7 @@ struct RunReport {
   std::optional<Error> error;
   Manifest manifest;
   std::vector<OptionReport> options;
+  std::optional<Evidence> required_evidence;  // of --require-evidence
   LoadReport load;
   std::vector<MethodReport> methods;
   std::vector<OutputReport> outputs;

@@ -95,7 +95,7 @@ class Schemas(Case):
                           ("options", "check", "--load-option", f"{name}=1", "--require-evidence", "stored"),
                           ("run", DATA / "tiny_add.pte", "--load-option", f"{name}=1"),
                           ("run", DATA / "tiny_add.pte", "--load-option", f"{name}=1", "--raw-options"),
-                          ("run", DATA / "none.pte")):
+                          ("run", DATA / "none.pte"), ("bench", DATA / "tiny_add.pte", "--min-runs", "3", "--min-time", "0")):
             with self.subTest(arguments=arguments):
                 self.assertEqual(list(report.iter_errors(run(*arguments, "--json", "-").report())), [])
 

@@ -15,6 +15,7 @@
 #include "pterun/session/output_files.h"
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/print_plan.h"
+#include "pterun/session/report_parts.h"
 #include "pterun/session/run_session.h"
 #include "pterun/session/save_outputs.h"
 #include "pterun/session/terminal.h"
@@ -30,9 +31,9 @@ void take_error(report::RunReport& report, Error error) {
 }
 
 // One cell, in this process.
-void bench_here(const config::Plan& plan, bool hash_files, Deadline& deadline, const OutputSaver& saver,
+void bench_here(const config::Plan& plan, OutputFiles& files, Deadline& deadline, const OutputSaver& saver,
                 report::RunReport& report) {
-  RunSession session(plan, hash_files, deadline, bench_execution(plan));
+  RunSession session(plan, files.wants_report(), files.events(), deadline, bench_execution(plan));
   session.run(report);
   deadline.disarm();
   if (report.bench) {
@@ -44,14 +45,14 @@ void bench_here(const config::Plan& plan, bool hash_files, Deadline& deadline, c
 }
 
 // Many, in processes of their own.
-void bench_sweep(const config::Plan& plan, const std::vector<BenchCell>& cells, bool hash_files,
-                 report::RunReport& report, CollectingLog& log) {
-  auto result = run_sweep(plan, cells, report, log);
+void bench_sweep(const config::Plan& plan, const std::vector<BenchCell>& cells, OutputFiles& files,
+                 report::RunReport& report, LogSink& log) {
+  auto result = run_sweep(plan, cells, report, log, files.events());
   if (result) result = judge_sweep(*report.bench);
   describe_plan(plan, nullptr, report.manifest);
   report.manifest.versions = version_facts();
   report.manifest.verification = *plan.verify == config::Verify::kFull ? "full" : "minimal";
-  if (hash_files) {
+  if (files.wants_report()) {
     report.manifest.host = host_facts();
     for (const auto& model : plan.models) {
       auto digest = sha256_of_file(*model);
@@ -88,20 +89,23 @@ Result<int> bench_command(Invocation& invocation) {
   PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
   PTERUN_ASSIGN(OutputSaver saver, OutputSaver::open(*plan.output.save_outputs));
   watch_for_interrupt();
-  report::RunReport report;
-  report.kind = report::Kind::kBench;
-  report.manifest.argv = invocation.argv;
-  CollectingLog log;
+  report::RunReport report = begin_report(report::Kind::kBench, invocation);
+  files.events().start(invocation.command, invocation.argv);
+  EventingLog log(files.events());
   warn_about_inert_bench_flags(plan, sweep, log);
   if (sweep) {
-    bench_sweep(plan, cells, files.wants_report(), report, log);
+    bench_sweep(plan, cells, files, report, log);
   } else {
     Deadline deadline(plan.timeout_s, [&](const Error& error) { report_expiry(invocation, error, files); });
-    bench_here(plan, files.wants_report(), deadline, saver, report);
+    bench_here(plan, files, deadline, saver, report);
   }
   if (report.bench && report.status != report::Status::kError) {
     report.bench->baseline = *plan.bench.baseline_report;
     auto judged = judge_gates(gates, *report.bench, log);
+    for (const report::GateReport& gate : report.bench->gates) {
+      files.events().emit("gate",
+                          {{"gate", gate.gate}, {"cell", gate.cell}, {"verdict", gate.verdict}, {"value", gate.value}});
+    }
     if (!judged && !report.error) take_error(report, std::move(judged).error());
   }
   report.warnings.insert(report.warnings.end(), log.warnings.begin(), log.warnings.end());

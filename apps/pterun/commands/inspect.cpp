@@ -15,6 +15,7 @@
 #include "pterun/session/output_files.h"
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/print_plan.h"
+#include "pterun/session/report_parts.h"
 
 namespace pterun::app {
 namespace {
@@ -69,9 +70,7 @@ Result<int> inspect_command(Invocation& invocation) {
     return fail(make_error(ErrorCode::kUsage, "inspect needs a MODEL, a .pte or .bpte file, or --operators"));
   }
   PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
-  report::RunReport report;
-  report.kind = report::Kind::kInspect;
-  report.manifest.argv = invocation.argv;
+  report::RunReport report = begin_report(report::Kind::kInspect, invocation);
   describe_plan(plan, nullptr, report.manifest);
   report.manifest.versions = version_facts();
   if (files.wants_report()) report.manifest.host = host_facts();

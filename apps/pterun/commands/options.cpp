@@ -14,6 +14,7 @@
 #include "pterun/session/output_files.h"
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/print_plan.h"
+#include "pterun/session/report_parts.h"
 #include "pterun/session/terminal.h"
 #include "report/formats/option_list.h"
 
@@ -140,11 +141,10 @@ Result<int> options_check_command(Invocation& invocation) {
   PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
   PTERUN_ASSIGN(backend::BackendRegistry registry, make_backend_registry());
   CollectingLog log;
-  report::RunReport report;
-  report.kind = report::Kind::kOptions;
-  report.manifest.argv = invocation.argv;
+  report::RunReport report = begin_report(report::Kind::kOptions, invocation);
   const auto checked = check_round_trip(plan.options, registry, log, report.options);
   report.warnings = log.warnings;
+  report.required_evidence = required_evidence(plan.options);
   if (!checked) {
     const bool evidence = checked.error().blame == Blame::kEvidence;
     report.status = evidence ? report::Status::kFail : report::Status::kError;

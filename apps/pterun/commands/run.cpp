@@ -6,6 +6,7 @@
 #include "pterun/session/interrupt.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/print_plan.h"
+#include "pterun/session/report_parts.h"
 #include "pterun/session/run_session.h"
 #include "pterun/session/save_outputs.h"
 #include "pterun/session/terminal.h"
@@ -19,11 +20,10 @@ Result<int> run_command(Invocation& invocation) {
   PTERUN_ASSIGN(OutputFiles files, OutputFiles::open(plan.output));
   PTERUN_ASSIGN(OutputSaver saver, OutputSaver::open(*plan.output.save_outputs));
   watch_for_interrupt();
-  report::RunReport report;
-  report.kind = report::Kind::kRun;
-  report.manifest.argv = invocation.argv;
+  report::RunReport report = begin_report(report::Kind::kRun, invocation);
+  files.events().start(invocation.command, invocation.argv);
   Deadline deadline(plan.timeout_s, [&](const Error& error) { report_expiry(invocation, error, files); });
-  RunSession session(plan, files.wants_report(), deadline);
+  RunSession session(plan, files.wants_report(), files.events(), deadline);
   session.run(report);
   deadline.disarm();
   if (report.status != report::Status::kError) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/shell.h"
 #include "config/settings.h"
 #include "pterun/catalogue.h"
 #include "pterun/session/option_session.h"
@@ -21,11 +22,30 @@ constexpr std::string_view kLoad = "load_options.";
 constexpr std::string_view kGlobal = "global_options.";
 
 // Flags that belong to the sweep and not to one measurement of one cell.
-constexpr std::array<std::string_view, 22> kSweepFlags = {
-    "MODEL",        "--axis",         "--processes",   "--plan",   "--resume",  "--shard",
-    "--order-seed", "--baseline",     "--fail-if",     "--margin", "--json",    "--junit",
-    "--markdown",   "--csv",          "--html",        "--events", "--profile", "--progress",
-    "--verbose",    "--save-outputs", "--no-progress", "--quiet"};
+constexpr std::array<std::string_view, 24> kSweepFlags = {"MODEL",
+                                                          "--axis",
+                                                          "--processes",
+                                                          "--plan",
+                                                          "--resume",
+                                                          "--shard",
+                                                          "--order-seed",
+                                                          "--baseline",
+                                                          "--fail-if",
+                                                          "--margin",
+                                                          "--json",
+                                                          "--junit",
+                                                          "--markdown",
+                                                          "--csv",
+                                                          "--html",
+                                                          "--events",
+                                                          "--export-hyperfine",
+                                                          "--export-google-benchmark",
+                                                          "--profile",
+                                                          "--progress",
+                                                          "--verbose",
+                                                          "--save-outputs",
+                                                          "--no-progress",
+                                                          "--quiet"};
 
 // What the config may say of the same, taken away by --set so that a cell's process does not sweep or write reports.
 constexpr std::array<std::string_view, 10> kSweepSettings = {
@@ -111,18 +131,6 @@ std::vector<config::FlagValue> cell_flags(const config::Plan& plan, const Invoca
   for (const std::string_view setting : kSweepSettings)
     flags.push_back({"--set", fmt::format("{}=null", setting)});
   return flags;
-}
-
-std::string shell_quoted(const std::string& text) {
-  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./=:,@%+").find(c) != std::string_view::npos;
-  });
-  if (plain) return text;
-  std::string quoted = "'";
-  for (const char c : text)
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 Result<void> check_cell(const BenchCell& cell) {

@@ -5,14 +5,12 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "pterun/session/report_parts.h"
-#include "report/formats/bench.h"
+#include "pterun/session/saved_report.h"
 #include "tensor/io/tensor_file.h"
 
 namespace pterun::app {
@@ -117,29 +115,31 @@ report::GateReport judge_gate(const bench::Gate& gate, const CellReport& cell, c
 
 }  // namespace
 
+std::optional<bench::RatioTest> test_against(const CellReport& cell, const CellReport& baseline, double margin) {
+  const Pairs pairs = pairs_of(cell.processes, baseline.processes, bench::GateMetric::kP50);
+  if (pairs.candidate.empty()) return std::nullopt;
+  return bench::paired_ratio(pairs.candidate, pairs.baseline, margin);
+}
+
 void compare_cells(BenchReport& report, const std::vector<ProcessReport>& control, LogSink& log) {
   const CellReport* baseline = find_baseline(report);
   if (baseline == nullptr || baseline->processes.empty()) return;
-  const auto test_of = [&](const std::vector<ProcessReport>& processes) {
-    const Pairs pairs = pairs_of(processes, baseline->processes, bench::GateMetric::kP50);
-    return bench::paired_ratio(pairs.candidate, pairs.baseline, report.margin);
-  };
   std::vector<CellReport*> others;
   std::vector<bench::RatioTest> tests;
   for (CellReport& cell : report.cells) {
     if (&cell == baseline || cell.processes.empty()) continue;
-    bench::RatioTest test = test_of(cell.processes);
-    if (test.pairs == 0) continue;
+    const auto test = test_against(cell, *baseline, report.margin);
+    if (!test) continue;
     others.push_back(&cell);
-    tests.push_back(test);
+    tests.push_back(*test);
   }
   const std::vector<bench::Judgement> judgements = bench::judge(tests);
   for (std::size_t i = 0; i < others.size(); ++i)
     others[i]->comparison = report::CellComparison{tests[i], judgements[i]};
   if (control.empty()) return;
-  const bench::RatioTest test = test_of(control);
-  if (test.pairs == 0) return;
   const Pairs pairs = pairs_of(control, baseline->processes, bench::GateMetric::kP50);
+  const bench::RatioTest test = bench::paired_ratio(pairs.candidate, pairs.baseline, report.margin);
+  if (test.pairs == 0) return;
   report.control =
       report::ControlReport{{test, bench::judge(std::span(&test, 1)).front()},
                             bench::false_positive_rate(pairs.candidate, pairs.baseline, report.order_seed)};
@@ -204,13 +204,13 @@ Result<GatePlan> read_gates(const config::BenchPlan& plan, std::size_t cells) {
     return fail(make_error(ErrorCode::kUsage, "a relative gate on one cell needs something to be relative to")
                     .with_hint("give an earlier report with --baseline REPORT.json"));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) {
-    return fail(make_error(ErrorCode::kInput, fmt::format("--baseline cannot read '{}'", path)).at("file", path));
+  PTERUN_ASSIGN(report::RunReport saved, load_report(path, "--baseline"));
+  if (!saved.bench) {
+    return fail(make_error(ErrorCode::kInput, fmt::format("--baseline '{}': expected the report of a benchmark", path))
+                    .with_hint("pterun bench MODEL --json FILE writes one")
+                    .at("file", path));
   }
-  PTERUN_ASSIGN(gates.baseline, report::parse_bench_report(text.str(), path));
+  gates.baseline = *std::move(saved.bench);
   return gates;
 }
 

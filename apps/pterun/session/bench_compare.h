@@ -17,6 +17,10 @@ namespace pterun::app {
 // their number; and the control, when `control` holds processes.
 void compare_cells(report::BenchReport& report, const std::vector<report::ProcessReport>& control, LogSink& log);
 
+// The ratio of a cell's p50 to that of the baseline, from processes of the same blocks; none without such a pair.
+std::optional<bench::RatioTest> test_against(const report::CellReport& cell, const report::CellReport& baseline,
+                                             double margin);
+
 // Sets `outputs` of a cell: equal hashes, or the saved outputs within the plan's tolerances. The files may be missing.
 // Errors: none of the files; kUsage for bounds that cannot be parsed.
 Result<void> check_outputs(const config::Plan& plan, const report::CellReport& baseline,

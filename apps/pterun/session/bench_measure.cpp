@@ -58,6 +58,14 @@ class Measurement {
     report_.memory["peak_rss_bytes"] = peak_resident_bytes();
     report_.timing.steady_ns = samples.samples_ns;
     describe(samples);
+    const report::ProcessReport& process = report_.bench->cells.front().processes.front();
+    report::EventFields fields = {{"warmup_runs", process.warmup_runs},
+                                  {"runs", process.steady.runs},
+                                  {"stop", process.stop},
+                                  {"load_ns", process.load_ns},
+                                  {"first_ns", process.first_ns}};
+    if (process.steady.p50.value_ns) fields.emplace_back("p50_ns", *process.steady.p50.value_ns);
+    session_.events().emit("measured", fields);
     return *plan_.bench.profile ? profile() : Result<void>();
   }
 
@@ -111,7 +119,7 @@ class Measurement {
     rules.min_time_ns = std::llround(*plan_.bench.min_time_s * 1e9);
     rules.max_time_ns = std::llround(*plan_.bench.max_time_s * 1e9);
     rules.until_ci = *plan_.bench.until_ci;
-    BenchProgress progress(*plan_.output.progress);
+    BenchProgress progress(*plan_.output.progress, session_.events());
     std::vector<runtime::Method*> methods;
     for (const PreparedStep& step : session_.steps())
       methods.push_back(step.method);
@@ -127,7 +135,7 @@ class Measurement {
     process.warmup_stable = samples.warmup_stable;
     process.stop = bench::stop_reason_name(samples.stop);
     process.steady = bench::summarize(samples.samples_ns);
-    process.sample_stride = (samples.samples_ns.size() + report::kMostSamples - 1) / report::kMostSamples;
+    process.sample_stride = report::stride_for(samples.samples_ns.size());
     for (std::size_t i = 0; i < samples.samples_ns.size(); i += process.sample_stride)
       process.samples_ns.push_back(samples.samples_ns[i]);
     for (const report::OutputReport& output : report_.outputs)

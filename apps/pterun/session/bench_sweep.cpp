@@ -21,6 +21,7 @@
 #include "pterun/session/host.h"
 #include "pterun/session/interrupt.h"
 #include "report/formats/bench.h"
+#include "report/formats/wording.h"
 
 namespace pterun::app {
 namespace {
@@ -133,8 +134,9 @@ std::vector<Slot> block_order(std::vector<Slot> slots, std::uint64_t seed, std::
 
 class Sweep {
  public:
-  Sweep(const config::Plan& plan, const std::vector<BenchCell>& cells, report::RunReport& report, CollectingLog& log)
-      : plan_(plan), cells_(cells), report_(report), log_(log) {}
+  Sweep(const config::Plan& plan, const std::vector<BenchCell>& cells, report::RunReport& report, LogSink& log,
+        EventLog& events)
+      : plan_(plan), cells_(cells), report_(report), log_(log), events_(events) {}
 
   Result<void> run() {
     PTERUN_ASSIGN(scratch_, ScratchFolder::make());
@@ -148,7 +150,7 @@ class Sweep {
       const bool control = cells_.size() > 1 && *plan_.bench.processes >= kFewestForControl;
       if (cells_[i].is_baseline && control) slots.push_back({i, true});
     }
-    BenchProgress progress(*plan_.output.progress);
+    BenchProgress progress(*plan_.output.progress, events_);
     const std::size_t total = slots.size() * *plan_.bench.processes;
     std::size_t done = 0;
     for (std::size_t block = 0; block < *plan_.bench.processes; ++block) {
@@ -187,6 +189,7 @@ class Sweep {
       added.name = cell.name;
       added.model = cell.model;
       added.axes = cell.axes;
+      std::ranges::sort(added.axes);  // as a report that is read back has them
       added.command = cell.command();
       added.is_baseline = cell.is_baseline;
     }
@@ -198,8 +201,10 @@ class Sweep {
     const std::string command = cell.command();
     if (const ProcessRecord* known = records_.find(command, block, slot.control)) {
       take(slot, *known);
+      tell_process(slot, *known, true);
       return {};
     }
+    events_.emit("process_started", {{"cell", cell.name}, {"block", block}, {"control", slot.control}});
     std::vector<std::string> arguments = cell.arguments();
     const bool first = block == 0 && !slot.control;
     if (first) arguments.insert(arguments.end(), {"--save-outputs", outputs_file(cell)});
@@ -212,7 +217,39 @@ class Sweep {
     record.process.block = block;
     PTERUN_TRY(records_.add(record));
     take(slot, record);
+    tell_process(slot, record, false);
     return {};
+  }
+
+  void tell_process(const Slot& slot, const ProcessRecord& record, bool resumed) {
+    report::EventFields fields = {
+        {"cell", cells_[slot.cell].name}, {"block", record.block}, {"control", slot.control}, {"resumed", resumed}};
+    if (record.failure) {
+      fields.emplace_back("error", record.failure->code);
+      fields.emplace_back("message", record.failure->message);
+    } else {
+      fields.emplace_back("load_ns", record.process.load_ns);
+      fields.emplace_back("first_ns", record.process.first_ns);
+      fields.emplace_back("runs", record.process.steady.runs);
+      if (const auto& p50 = record.process.steady.p50.value_ns) fields.emplace_back("p50_ns", *p50);
+    }
+    events_.emit("process_finished", fields);
+  }
+
+  void tell_cells() {
+    for (const report::CellReport& cell : report_.bench->cells) {
+      report::EventFields fields = {{"cell", cell.name},
+                                    {"baseline", cell.is_baseline},
+                                    {"processes", cell.processes.size()},
+                                    {"failures", cell.failures.size()}};
+      if (const auto& p50 = report::metric_of(cell, bench::GateMetric::kP50)) fields.emplace_back("p50_ns", *p50);
+      if (cell.comparison) {
+        fields.emplace_back("ratio", cell.comparison->test.ratio);
+        fields.emplace_back("verdict", bench::verdict_name(cell.comparison->judgement.verdict));
+      }
+      if (cell.outputs) fields.emplace_back("outputs_pass", cell.outputs->pass);
+      events_.emit("cell", fields);
+    }
   }
 
   void take(const Slot& slot, const ProcessRecord& record) {
@@ -238,6 +275,7 @@ class Sweep {
       PTERUN_TRY(check_outputs(plan_, *baseline, outputs_file(cells_[at]), cell, outputs_file(cells_[i])));
     }
     compare_cells(bench, control_, log_);
+    tell_cells();
     pass_on_warnings();
     if (bench.cells.size() > 1 && bench.processes == 1) {
       log_.warn({"one_process", "one process a cell supports no verdict: its placement and memory are one draw",
@@ -261,7 +299,8 @@ class Sweep {
   const config::Plan& plan_;
   const std::vector<BenchCell>& cells_;
   report::RunReport& report_;
-  CollectingLog& log_;
+  LogSink& log_;
+  EventLog& events_;
   std::unique_ptr<ScratchFolder> scratch_;
   RecordFile records_;
   std::string outputs_;
@@ -276,8 +315,8 @@ bool needs_sweep(const config::Plan& plan) {
 }
 
 Result<void> run_sweep(const config::Plan& plan, const std::vector<BenchCell>& cells, report::RunReport& report,
-                       CollectingLog& log) {
-  return Sweep(plan, cells, report, log).run();
+                       LogSink& log, EventLog& events) {
+  return Sweep(plan, cells, report, log, events).run();
 }
 
 Result<void> judge_sweep(const report::BenchReport& report) {

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "config/plan.h"
 #include "pterun/session/bench_cells.h"
+#include "pterun/session/event_log.h"
 #include "report/run_report.h"
 
 namespace pterun::app {
@@ -20,7 +21,7 @@ bool needs_sweep(const config::Plan& plan);
 // in it are not measured again, failed ones are. Fills report.bench, the manifest and warnings. A process that fails is
 // noted in its cell and the rest goes on. Errors: kInterrupted, kInput (the resume file), kOutput, kInternal.
 Result<void> run_sweep(const config::Plan& plan, const std::vector<BenchCell>& cells, report::RunReport& report,
-                       CollectingLog& log);
+                       LogSink& log, EventLog& events);
 
 // What makes a sweep fail beside gates: the first failure of a cell, then outputs of cells of the baseline's model that
 // differ (kMismatch).

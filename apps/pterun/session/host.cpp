@@ -34,7 +34,7 @@ std::int64_t kibibytes_field(const char* path, std::string_view key) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> version_facts() {
-  return {{"pterun", kVersion}, {"build_type", kBuildType}, {"compiler", kCompiler}, {"xnnpack", kXnnpackVersion}};
+  return {{"build_type", kBuildType}, {"compiler", kCompiler}, {"pterun", kVersion}, {"xnnpack", kXnnpackVersion}};
 }
 
 std::vector<std::pair<std::string, std::string>> host_facts() {
@@ -43,13 +43,13 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
   std::string features;
   for (const auto& feature : xnnpack::cpu_features())
     features += (features.empty() ? "" : " ") + std::string(feature);
-  return {{"system", std::string(names.sysname) + " " + names.release},
-          {"machine", names.machine},
-          {"cpu", field("/proc/cpuinfo", "model name")},
+  return {{"cpu", field("/proc/cpuinfo", "model name")},
           {"cpu_features", features},
           {"logical_processors", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN))},
+          {"machine", names.machine},
+          {"memory_bytes", std::to_string(kibibytes_field("/proc/meminfo", "MemTotal"))},
           {"physical_cores_available", std::to_string(ThreadPool::default_threads())},
-          {"memory_bytes", std::to_string(kibibytes_field("/proc/meminfo", "MemTotal"))}};
+          {"system", std::string(names.sysname) + " " + names.release}};
 }
 
 std::int64_t resident_bytes() {

@@ -8,9 +8,9 @@
 
 namespace pterun::app {
 
-// "pterun", "build_type", "compiler", "xnnpack".
+// "build_type", "compiler", "pterun", "xnnpack": sorted, as a report that is read back has them.
 std::vector<std::pair<std::string, std::string>> version_facts();
-// "system", "machine", "cpu", "cpu_features", "logical_processors", "physical_cores_available", "memory_bytes".
+// "cpu", "cpu_features", "logical_processors", "machine", "memory_bytes", "physical_cores_available", "system".
 std::vector<std::pair<std::string, std::string>> host_facts();
 
 // Resident set now and at its highest (VmRSS, VmHWM of /proc/self/status), bytes; 0 where the system has no such file.

@@ -1,35 +1,16 @@
 // The files that results go to: opened before the work starts, so that a path that cannot be written costs nothing.
 #pragma once
 
-#include <cstdio>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "config/plan.h"
+#include "pterun/session/event_log.h"
+#include "pterun/session/output_file.h"
 #include "report/run_report.h"
 
 namespace pterun::app {
-
-// One file, or stdout for the path "-".
-class OutputFile {
- public:
-  // Opens and empties it. Errors: kOutput naming flag, path and cause.
-  static Result<OutputFile> open(const config::Setting<std::string>& path, std::string_view flag);
-
-  bool is_stdout() const { return file_ == nullptr; }
-  // Writes and flushes. Errors: kOutput.
-  Result<void> write(std::string_view text);
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;  // none for stdout
-};
 
 class OutputFiles {
  public:
@@ -40,7 +21,9 @@ class OutputFiles {
   bool owns_stdout() const { return owns_stdout_; }
   // Whether anything wants a report: hashes are computed only then.
   bool wants_report() const { return !sinks_.empty(); }
-  // Writes the report in every format asked for. Errors: kOutput.
+  // The events of --events; does nothing without the flag.
+  EventLog& events() { return events_; }
+  // Writes the report in every format asked for, and the last event. Errors: kOutput.
   Result<void> write(const report::RunReport& report);
 
  private:
@@ -49,6 +32,7 @@ class OutputFiles {
     std::string (*format)(const report::RunReport& report) = nullptr;
   };
   std::vector<Sink> sinks_;
+  EventLog events_;
   bool owns_stdout_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <utility>
 
@@ -16,10 +17,6 @@ namespace pterun::app {
 namespace {
 
 using runtime::IoSpec;
-
-std::string sha256_of_tensor(const Tensor& tensor) {
-  return sha256_hex({static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()});
-}
 
 std::vector<std::int64_t> sizes_of(const Shape& shape) {
   return {shape.begin(), shape.end()};
@@ -89,6 +86,27 @@ report::IoReport describe_io(const IoSpec& spec) {
 
 }  // namespace
 
+std::string sha256_of_tensor(const Tensor& tensor) {
+  return sha256_hex({static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()});
+}
+
+report::RunReport begin_report(report::Kind kind, const Invocation& invocation) {
+  report::RunReport report;
+  report.kind = kind;
+  report.manifest.argv = invocation.argv;
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  report.manifest.started_at = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                                           utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+  return report;
+}
+
+std::optional<report::Evidence> required_evidence(const config::OptionsPlan& plan) {
+  if (*plan.require_evidence == config::EvidenceLevel::kNone) return std::nullopt;
+  return static_cast<report::Evidence>(*plan.require_evidence);  // the same ranks
+}
+
 Result<reference::StepInput> copy_input(const reference::StepInput& input) {
   reference::StepInput copy;
   copy.is_tensor = input.is_tensor;
@@ -99,19 +117,25 @@ Result<reference::StepInput> copy_input(const reference::StepInput& input) {
   return copy;
 }
 
-report::OutputReport describe_output(std::size_t step, const runtime::Method& method, std::size_t index,
-                                     const Value& value, const Tensor& tensor, config::PrintMode print, bool hash) {
+report::OutputReport describe_tensor(std::string name, std::size_t index, const Tensor& tensor, config::PrintMode print,
+                                     bool hash) {
   report::OutputReport output;
-  output.step = step;
-  output.method = method.name();
   output.index = index;
-  output.name = fmt::format("output_{}", index);
+  output.name = std::move(name);
   output.dtype = dtype_name(tensor.dtype());
   output.shape = sizes_of(tensor.shape());
-  if (!value.is_tensor()) output.value = element_text(tensor, compare::ElementReader(tensor), 0);
   if (print != config::PrintMode::kNone) output.stats = stats_of(tensor);
   output.preview = preview_of(tensor, print);
   if (hash) output.sha256 = sha256_of_tensor(tensor);
+  return output;
+}
+
+report::OutputReport describe_output(std::size_t step, const runtime::Method& method, std::size_t index,
+                                     const Value& value, const Tensor& tensor, config::PrintMode print, bool hash) {
+  report::OutputReport output = describe_tensor(fmt::format("output_{}", index), index, tensor, print, hash);
+  output.step = step;
+  output.method = method.name();
+  if (!value.is_tensor()) output.value = element_text(tensor, compare::ElementReader(tensor), 0);
   return output;
 }
 

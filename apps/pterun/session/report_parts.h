@@ -5,14 +5,25 @@
 
 #include "compare/comparison.h"
 #include "config/plan.h"
+#include "pterun/command.h"
 #include "pterun/session/step_inputs.h"
 #include "report/run_report.h"
 #include "runtime/loader.h"
 
 namespace pterun::app {
 
+// A report with what is known from the beginning: kind, command line, time.
+report::RunReport begin_report(report::Kind kind, const Invocation& invocation);
+// The level of --require-evidence, as reports name it.
+std::optional<report::Evidence> required_evidence(const config::OptionsPlan& plan);
+
 Result<reference::StepInput> copy_input(const reference::StepInput& input);
 
+// A tensor as an output of no method: name, dtype, shape, statistics, hash.
+report::OutputReport describe_tensor(std::string name, std::size_t index, const Tensor& tensor, config::PrintMode print,
+                                     bool hash);
+// Of the elements' bytes in row-major order.
+std::string sha256_of_tensor(const Tensor& tensor);
 // `index` counts the outputs that are not None; `value` is the slot that `tensor` is a copy of.
 report::OutputReport describe_output(std::size_t step, const runtime::Method& method, std::size_t index,
                                      const Value& value, const Tensor& tensor, config::PrintMode print, bool hash);

@@ -44,8 +44,14 @@ Result<std::string> method_name(const program::Program& program, const std::stri
 
 }  // namespace
 
-RunSession::RunSession(const config::Plan& plan, bool hash_files, Deadline& deadline, Execution execution)
-    : plan_(plan), hash_files_(hash_files), deadline_(deadline), execution_(std::move(execution)) {}
+RunSession::RunSession(const config::Plan& plan, bool hash_files, EventLog& events, Deadline& deadline,
+                       Execution execution)
+    : plan_(plan),
+      hash_files_(hash_files),
+      deadline_(deadline),
+      execution_(std::move(execution)),
+      events_(events),
+      log_(events) {}
 RunSession::~RunSession() = default;
 
 void RunSession::run(report::RunReport& report) {
@@ -168,7 +174,36 @@ Result<void> RunSession::load(report::RunReport& report) {
   }
   report.timing.load_ns = now_ns() - begin_ns;
   note_memory(report, "after_load", program_.get());
+  tell_loaded();
   return {};
+}
+
+void RunSession::tell_loaded() {
+  if (!events_.wanted()) return;
+  for (const report::OptionReport& option : options_->reports()) {
+    report::EventFields fields = {{"backend", option.backend},
+                                  {"key", option.key},
+                                  {"path", options::option_path_name(option.path)},
+                                  {"requested", option.requested},
+                                  {"source", option.source},
+                                  {"evidence", report::evidence_name(option.evidence)}};
+    if (option.stored) fields.emplace_back("stored", *option.stored);
+    events_.emit("option", fields);
+  }
+  events_.emit("program_loaded", {{"path", program_->program().path()}, {"elapsed_ns", program_->times().program_ns}});
+  for (const auto& method : program_->methods()) {
+    events_.emit("method_loaded", {{"method", method->name()},
+                                   {"delegates", method->delegates().size()},
+                                   {"kernel_calls", method->kernel_calls()}});
+  }
+  for (const backend::Receipt& receipt : program_->receipts()) {
+    events_.emit("receipt", {{"backend", receipt.backend},
+                             {"key", receipt.key},
+                             {"method", receipt.method},
+                             {"delegate", receipt.delegate},
+                             {"value", receipt.value},
+                             {"result", receipt.result}});
+  }
 }
 
 Result<std::unique_ptr<runtime::LoadedProgram>> RunSession::load_profiled() const {
@@ -269,7 +304,8 @@ Result<void> RunSession::execute(report::RunReport& report) {
     return elapsed_ns;
   };
   for (std::uint64_t i = 0; i < *plan_.warmup; ++i) {
-    PTERUN_ASSIGN([[maybe_unused]] const std::int64_t elapsed_ns, timed());
+    PTERUN_ASSIGN(const std::int64_t elapsed_ns, timed());
+    events_.emit("executed", {{"phase", "warmup"}, {"iteration", i}, {"elapsed_ns", elapsed_ns}});
   }
   // What is compared starts from the state after loading, whatever the warm-up did.
   if (*plan_.warmup > 0) PTERUN_TRY(reset());
@@ -283,6 +319,7 @@ Result<void> RunSession::execute(report::RunReport& report) {
     }
     PTERUN_ASSIGN(const std::int64_t elapsed_ns, timed());
     report.timing.steady_ns.push_back(elapsed_ns);
+    events_.emit("executed", {{"phase", "measured"}, {"iteration", i}, {"elapsed_ns", elapsed_ns}});
   }
   note_memory(report, "steady", program_.get());
   report.memory["peak_rss_bytes"] = peak_resident_bytes();
@@ -297,7 +334,9 @@ Result<void> RunSession::keep_outputs(report::RunReport& report) {
     if (steps_.size() > 1) PTERUN_TRY(set_inputs(*step.method, step.inputs));
     const std::int64_t begin_ns = now_ns();
     PTERUN_TRY(step.method->execute());
-    total_ns += now_ns() - begin_ns;
+    const std::int64_t elapsed_ns = now_ns() - begin_ns;
+    total_ns += elapsed_ns;
+    events_.emit("step", {{"step", index}, {"method", step.method->name()}, {"elapsed_ns", elapsed_ns}});
     for (std::size_t i = 0; i < step.method->outputs().size(); ++i) {
       const Value& output = step.method->output(i);
       if (output.is_none()) continue;
@@ -361,17 +400,22 @@ Result<void> RunSession::compare_step(std::size_t index, const reference::Expect
     const Tensor& got = step.outputs[want.position].view();
     PTERUN_TRY(compare::check_comparable(std::to_string(want.position), got, want.tensor.view()));
     PTERUN_ASSIGN(const compare::Tolerance tolerance, tolerance_for(*step.plan, want.position, got.dtype()));
-    report::ComparisonReport item{index,
-                                  step.method->name(),
-                                  want.position,
-                                  expected.description,
-                                  compare::compare_tensors(got, want.tensor.view(), tolerance),
-                                  "",
-                                  std::nullopt};
+    report::ComparisonReport item{
+        index, step.method->name(),  want.position,
+        "",    expected.description, compare::compare_tensors(got, want.tensor.view(), tolerance),
+        "",    std::nullopt};
     item.reference_kind = step.plan->reference_kind->empty() ? std::string(reference::kind_name(expected.kind))
                                                              : *step.plan->reference_kind;
     item.quanta = quanta_of(item.comparison.metrics, got.dtype(), step.output_scales[want.position]);
     report.comparisons.push_back(std::move(item));
+    const compare::Comparison& done = report.comparisons.back().comparison;
+    events_.emit("comparison", {{"step", index},
+                                {"method", step.method->name()},
+                                {"output", want.position},
+                                {"reference", expected.description},
+                                {"pass", done.pass},
+                                {"max_abs", done.metrics.max_abs},
+                                {"reason", done.reason}});
   }
   return {};
 }
@@ -411,6 +455,7 @@ void RunSession::describe(report::RunReport& report) {
   report.manifest.versions = version_facts();
   if (hash_files_) report.manifest.host = host_facts();
   report.manifest.verification = *plan_.verify == config::Verify::kFull ? "full" : "minimal";
+  report.required_evidence = required_evidence(plan_.options);
   if (options_ != nullptr) report.options = options_->reports();
   if (program_ == nullptr) return;
   report.manifest.files.push_back({"model", program_->program().path(), program_->program().file_bytes(), ""});

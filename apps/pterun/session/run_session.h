@@ -11,6 +11,7 @@
 #include "config/plan.h"
 #include "operators/operator.h"
 #include "pterun/session/deadline.h"
+#include "pterun/session/event_log.h"
 #include "pterun/session/option_session.h"
 #include "pterun/session/step_inputs.h"
 #include "reference/reference.h"
@@ -34,8 +35,9 @@ class RunSession {
   // What happens between loading and the report; `pterun bench` measures there.
   using Execution = std::function<Result<void>(RunSession& session, report::RunReport& report)>;
 
-  // `execution` empty: the plan's warm-up and iterations. `deadline` is told each phase.
-  RunSession(const config::Plan& plan, bool hash_files, Deadline& deadline, Execution execution = {});
+  // `execution` empty: the plan's warm-up and iterations. `deadline` is told each phase, `events` what happens; both
+  // must outlive the session.
+  RunSession(const config::Plan& plan, bool hash_files, EventLog& events, Deadline& deadline, Execution execution = {});
   ~RunSession();
 
   // Does everything; what was found out before an error is in the report as well. The verdict is in `status`,
@@ -56,10 +58,12 @@ class RunSession {
   Result<std::unique_ptr<runtime::LoadedProgram>> load_profiled() const;
   LogSink& log() { return log_; }
   Deadline& deadline() { return deadline_; }
+  EventLog& events() { return events_; }
 
  private:
   Result<void> run_all(report::RunReport& report);
   Result<void> load(report::RunReport& report);
+  void tell_loaded();
   Result<void> prepare_steps();
   Result<void> prepare_sources();
   void warn_about_inert();
@@ -76,7 +80,8 @@ class RunSession {
   bool hash_files_;
   Deadline& deadline_;
   Execution execution_;
-  CollectingLog log_;
+  EventLog& events_;
+  EventingLog log_;
   backend::BackendRegistry backends_;
   operators::OperatorRegistry operators_;
   std::unique_ptr<ThreadPool> threads_;

@@ -1,5 +1,5 @@
-// A BenchReport as text, as the "bench" part of the JSON report, and back: the parent of a sweep reads the reports of
-// its processes, --baseline an earlier one, --resume a file of records.
+// A BenchReport as text, as the "bench" part of the JSON report, and the records of its processes,
+// which the parent of a sweep reads from their reports and --resume keeps in a file.
 #pragma once
 
 #include <string>
@@ -15,9 +15,6 @@ namespace pterun::report {
 
 nlohmann::json bench_json(const BenchReport& report);
 
-// Errors: kInput with place "file" for text that is no JSON report with a "bench" part.
-Result<BenchReport> parse_bench_report(std::string_view text, const std::string& file);
-
 // What one process of a sweep said. `failure` or `process`.
 struct ProcessRecord {
   std::string command;  // of its cell
@@ -29,7 +26,7 @@ struct ProcessRecord {
   std::vector<Warning> warnings;
 };
 
-// The JSON report of a process as a record: the cell and warnings of it, or the error in it. Errors: as above.
+// The JSON report of a process as a record: the cell and warnings of it, or the error in it. Errors: see read_report.
 Result<ProcessRecord> parse_process_report(std::string_view text, const std::string& file);
 
 // One line of a --resume file ({"schema": "pterun.bench-record/1", ...}), with the final newline, and back.

@@ -1,222 +1,205 @@
-// Reading the "bench" part and records. What is missing or of another type is an error that names the file: these files
-// are pterun's own.
+// Reading the "bench" part and records.
 #include <algorithm>
-#include <limits>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "report/formats/bench.h"
+#include "report/formats/read.h"
 
 namespace pterun::report {
 namespace {
 
-using nlohmann::json;
-
-double read_number(const json& value) {
-  if (value.is_number()) return value.get<double>();
-  const std::string& text = value.get_ref<const std::string&>();
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  return text == "-Infinity" ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+std::optional<bench::Interval> read_interval(const JsonView& object, std::string_view key) {
+  const auto member = object.find(key);
+  if (!member) return std::nullopt;
+  std::vector<double> ends;
+  member->get(ends);
+  if (ends.size() != 2) member->fail_with("two numbers");
+  return bench::Interval{ends[0], ends[1]};
 }
 
-template <typename T>
-std::optional<T> read_optional(const json& value) {
-  return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
+void read_percentile(const JsonView& object, std::string_view key, bench::Percentile& percentile) {
+  const auto member = object.find(key);
+  if (!member) return;
+  member->read("value_ns", percentile.value_ns);
+  member->read("needed_runs", percentile.needed_runs);
 }
 
-std::optional<bench::Interval> read_interval(const json& value) {
-  if (value.is_null()) return std::nullopt;
-  return bench::Interval{read_number(value.at(0)), read_number(value.at(1))};
-}
-
-bench::Percentile read_percentile(const json& value) {
-  return {read_optional<std::int64_t>(value.at("value_ns")), value.at("needed_runs").get<std::size_t>()};
-}
-
-bench::Statistics read_statistics(const json& value) {
+bench::Statistics read_statistics(const JsonView& value) {
   bench::Statistics s;
-  s.runs = value.at("runs").get<std::size_t>();
-  s.min_ns = value.at("min_ns").get<std::int64_t>();
-  s.max_ns = value.at("max_ns").get<std::int64_t>();
-  s.p50 = read_percentile(value.at("p50"));
-  s.p90 = read_percentile(value.at("p90"));
-  s.p99 = read_percentile(value.at("p99"));
-  s.mean_ns = value.at("mean_ns").get<double>();
-  s.stddev_ns = value.at("stddev_ns").get<double>();
-  s.mad_ns = value.at("mad_ns").get<double>();
-  s.cv = value.at("cv").get<double>();
-  s.median_ci = read_interval(value.at("median_ci_ns"));
-  s.outliers = value.at("outliers").get<std::size_t>();
-  s.drift = {value.at("drift").at("relative").get<double>(), value.at("drift").at("significant").get<bool>()};
+  value.at("runs").get(s.runs);
+  value.read("min_ns", s.min_ns);
+  value.read("max_ns", s.max_ns);
+  read_percentile(value, "p50", s.p50);
+  read_percentile(value, "p90", s.p90);
+  read_percentile(value, "p99", s.p99);
+  value.read("mean_ns", s.mean_ns);
+  value.read("stddev_ns", s.stddev_ns);
+  value.read("mad_ns", s.mad_ns);
+  value.read("cv", s.cv);
+  s.median_ci = read_interval(value, "median_ci_ns");
+  value.read("outliers", s.outliers);
+  if (const auto drift = value.find("drift")) {
+    drift->read("relative", s.drift.relative);
+    drift->read("significant", s.drift.significant);
+  }
   return s;
 }
 
-ProcessReport read_process(const json& value) {
+ProcessReport read_process(const JsonView& value) {
   ProcessReport process;
-  process.block = value.at("block").get<std::size_t>();
-  process.load_ns = value.at("load_ns").get<std::int64_t>();
-  process.first_ns = value.at("first_ns").get<std::int64_t>();
-  process.warmup_runs = value.at("warmup").at("runs").get<std::uint64_t>();
-  process.warmup_stable = value.at("warmup").at("stable").get<bool>();
-  process.stop = value.at("stop").get<std::string>();
+  value.read("block", process.block);
+  value.read("load_ns", process.load_ns);
+  value.read("first_ns", process.first_ns);
+  if (const auto warmup = value.find("warmup")) {
+    warmup->read("runs", process.warmup_runs);
+    warmup->read("stable", process.warmup_stable);
+  }
+  value.read("stop", process.stop);
   process.steady = read_statistics(value.at("steady"));
-  process.samples_ns = value.at("samples_ns").get<std::vector<std::int64_t>>();
-  process.sample_stride = value.at("sample_stride").get<std::size_t>();
-  process.memory = value.at("memory").get<std::map<std::string, std::int64_t>>();
-  process.output_sha256 = value.at("output_sha256").get<std::vector<std::string>>();
+  value.read("samples_ns", process.samples_ns);
+  value.read("sample_stride", process.sample_stride);
+  value.read("memory", process.memory);
+  value.read("output_sha256", process.output_sha256);
   return process;
 }
 
-std::vector<Warning> read_warnings(const json& value) {
-  std::vector<Warning> warnings;
-  for (const json& item : value) {
-    warnings.push_back({item.at("code").get<std::string>(), item.at("message").get<std::string>(),
-                        item.at("hint").get<std::string>()});
-  }
-  return warnings;
+CellFailure read_failure(const JsonView& value) {
+  CellFailure failure;
+  value.at("code").get(failure.code);
+  value.read("message", failure.message);
+  value.read("exit_code", failure.exit_code);
+  return failure;
 }
 
-CellFailure read_failure(const json& value) {
-  return {value.at("code").get<std::string>(), value.at("message").get<std::string>(),
-          value.at("exit_code").get<int>()};
-}
-
-std::vector<ProfileEntry> read_profile(const json& value) {
+std::vector<ProfileEntry> read_profile(const JsonView& object) {
   std::vector<ProfileEntry> profile;
-  for (const json& item : value) {
-    std::vector<ProfileNode> nodes;
-    for (const json& node : item.at("nodes")) {
-      nodes.push_back({node.at("name").get<std::string>(), node.at("total_ns").get<std::int64_t>(),
-                       node.at("calls").get<std::int64_t>(), node.at("share").get<double>()});
+  for (const JsonView& item : object.items_of("profile")) {
+    ProfileEntry& entry = profile.emplace_back();
+    item.read("method", entry.method);
+    item.read("instruction", entry.instruction);
+    item.at("name").get(entry.name);
+    item.read("total_ns", entry.total_ns);
+    item.read("calls", entry.calls);
+    item.read("share", entry.share);
+    for (const JsonView& part : item.items_of("nodes")) {
+      ProfileNode& node = entry.nodes.emplace_back();
+      part.at("name").get(node.name);
+      part.read("total_ns", node.total_ns);
+      part.read("calls", node.calls);
+      part.read("share", node.share);
     }
-    profile.push_back({item.at("method").get<std::string>(), item.at("instruction").get<std::size_t>(),
-                       item.at("name").get<std::string>(), item.at("total_ns").get<std::int64_t>(),
-                       item.at("calls").get<std::int64_t>(), item.at("share").get<double>(), std::move(nodes)});
   }
   return profile;
 }
 
-bench::Verdict read_verdict(const json& value) {
-  for (const auto verdict : {bench::Verdict::kFaster, bench::Verdict::kSlower, bench::Verdict::kEquivalent}) {
-    if (value == bench::verdict_name(verdict)) return verdict;
-  }
-  return bench::Verdict::kInconclusive;
-}
-
-CellComparison read_comparison(const json& value) {
+CellComparison read_comparison(const JsonView& value) {
   CellComparison comparison;
-  comparison.test.ratio = read_number(value.at("ratio"));
-  comparison.test.interval = read_interval(value.at("interval"));
-  comparison.test.pairs = value.at("pairs").get<std::size_t>();
-  comparison.judgement = {read_verdict(value.at("verdict")), read_optional<double>(value.at("p_different")),
-                          read_optional<double>(value.at("p_equivalent"))};
-  return comparison;
+  value.read("ratio", comparison.test.ratio);
+  comparison.test.interval = read_interval(value, "interval");
+  value.read("pairs", comparison.test.pairs);
+  value.read("p_different", comparison.judgement.p_different);
+  value.read("p_equivalent", comparison.judgement.p_equivalent);
+  const JsonView verdict = value.at("verdict");
+  for (const auto known :
+       {bench::Verdict::kFaster, bench::Verdict::kSlower, bench::Verdict::kEquivalent, bench::Verdict::kInconclusive}) {
+    if (verdict.value() != bench::verdict_name(known)) continue;
+    comparison.judgement.verdict = known;
+    return comparison;
+  }
+  verdict.fail_with("faster, slower, equivalent or inconclusive");
 }
 
-CellReport read_cell(const json& value) {
+CellReport read_cell(const JsonView& value) {
   CellReport cell;
-  cell.name = value.at("name").get<std::string>();
-  cell.model = value.at("model").get<std::string>();
-  for (const auto& [name, text] : value.at("axes").items())
-    cell.axes.emplace_back(name, text.get<std::string>());
-  cell.command = value.at("command").get<std::string>();
-  cell.is_baseline = value.at("baseline").get<bool>();
-  for (std::size_t i = 0; i < cell.metrics.size(); ++i)
-    cell.metrics[i] = read_optional<double>(value.at("metrics").at(std::string(bench::kGateMetricNames[i])));
-  for (const json& process : value.at("processes"))
-    cell.processes.push_back(read_process(process));
-  for (const json& failure : value.at("failures"))
-    cell.failures.push_back(read_failure(failure));
-  if (!value.at("comparison").is_null()) cell.comparison = read_comparison(value.at("comparison"));
-  if (const json& outputs = value.at("outputs"); !outputs.is_null()) {
-    cell.outputs = OutputCheck{outputs.at("identical").get<bool>(), outputs.at("pass").get<bool>(),
-                               outputs.at("reason").get<std::string>(), read_number(outputs.at("max_abs"))};
+  value.at("name").get(cell.name);
+  value.read("model", cell.model);
+  std::map<std::string, std::string> axes;
+  value.read("axes", axes);
+  cell.axes.assign(axes.begin(), axes.end());
+  value.read("command", cell.command);
+  value.read("baseline", cell.is_baseline);
+  if (const auto metrics = value.find("metrics")) {
+    for (std::size_t i = 0; i < cell.metrics.size(); ++i)
+      metrics->read(bench::kGateMetricNames[i], cell.metrics[i]);
   }
-  cell.profile = read_profile(value.at("profile"));
-  cell.warnings = read_warnings(value.at("warnings"));
+  for (const JsonView& process : value.items_of("processes"))
+    cell.processes.push_back(read_process(process));
+  for (const JsonView& failure : value.items_of("failures"))
+    cell.failures.push_back(read_failure(failure));
+  if (const auto comparison = value.find("comparison")) cell.comparison = read_comparison(*comparison);
+  if (const auto outputs = value.find("outputs")) {
+    OutputCheck& check = cell.outputs.emplace();
+    outputs->read("identical", check.identical);
+    outputs->read("pass", check.pass);
+    outputs->read("reason", check.reason);
+    outputs->read("max_abs", check.max_abs);
+  }
+  cell.profile = read_profile(value);
+  cell.warnings = read_warnings(value);
   return cell;
 }
 
-BenchReport read_bench(const json& value) {
+ProcessRecord read_record(const JsonView& document) {
+  ProcessRecord record;
+  document.at("command").get(record.command);
+  document.at("block").get(record.block);
+  document.read("control", record.control);
+  if (const auto failure = document.find("failure")) record.failure = read_failure(*failure);
+  record.process = read_process(document.at("process"));
+  record.profile = read_profile(document);
+  record.warnings = read_warnings(document);
+  return record;
+}
+
+}  // namespace
+
+BenchReport read_bench(const JsonView& value) {
   BenchReport report;
-  for (const json& cell : value.at("cells"))
+  for (const JsonView& cell : value.at("cells").items())
     report.cells.push_back(read_cell(cell));
-  report.processes = value.at("processes").get<std::size_t>();
-  report.order_seed = value.at("order_seed").get<std::uint64_t>();
-  report.margin = value.at("margin").get<double>();
-  report.shard = value.at("shard").get<std::string>();
-  report.baseline = value.at("baseline").get<std::string>();
-  if (const json& control = value.at("control"); !control.is_null()) {
-    report.control = ControlReport{read_comparison(control), read_optional<double>(control.at("false_positive_rate"))};
+  value.read("processes", report.processes);
+  value.read("order_seed", report.order_seed);
+  value.read("margin", report.margin);
+  value.read("shard", report.shard);
+  value.read("baseline", report.baseline);
+  if (const auto control = value.find("control")) {
+    report.control = ControlReport{read_comparison(*control), std::nullopt};
+    control->read("false_positive_rate", report.control->false_positive_rate);
   }
-  for (const json& gate : value.at("gates")) {
-    report.gates.push_back({gate.at("gate").get<std::string>(), gate.at("cell").get<std::string>(),
-                            read_number(gate.at("value")), read_optional<double>(gate.at("baseline")),
-                            read_interval(gate.at("interval")), gate.at("verdict").get<std::string>()});
+  for (const JsonView& item : value.items_of("gates")) {
+    GateReport& gate = report.gates.emplace_back();
+    item.at("gate").get(gate.gate);
+    item.read("cell", gate.cell);
+    item.read("value", gate.value);
+    item.read("baseline", gate.baseline);
+    gate.interval = read_interval(item, "interval");
+    item.at("verdict").get(gate.verdict);
   }
   return report;
 }
 
-ProcessRecord read_process_report(const json& document) {
+Result<ProcessRecord> parse_process_report(std::string_view text, const std::string& file) {
+  PTERUN_ASSIGN(RunReport report, read_report(text, file));
   ProcessRecord record;
-  const bool measured = document.contains("bench") && !document.at("bench").at("cells").empty();
-  if (measured && !document.at("bench").at("cells").at(0).at("processes").empty()) {
-    CellReport cell = read_cell(document.at("bench").at("cells").at(0));
+  if (report.bench && !report.bench->cells.empty() && !report.bench->cells.front().processes.empty()) {
+    CellReport& cell = report.bench->cells.front();
     record.process = std::move(cell.processes.front());
     record.profile = std::move(cell.profile);
-    record.warnings = read_warnings(document.at("warnings"));
+    record.warnings = std::move(report.warnings);
   }
-  const json& error = document.at("error");
-  if (error.is_null()) return record;
-  record.failure = CellFailure{error.at("code").get<std::string>(), error.at("message").get<std::string>(),
-                               document.at("exit_code").get<int>()};
-  return record;
-}
-
-ProcessRecord read_record(const json& document) {
-  ProcessRecord record;
-  record.command = document.at("command").get<std::string>();
-  record.block = document.at("block").get<std::size_t>();
-  record.control = document.at("control").get<bool>();
-  if (!document.at("failure").is_null()) record.failure = read_failure(document.at("failure"));
-  record.process = read_process(document.at("process"));
-  record.profile = read_profile(document.at("profile"));
-  record.warnings = read_warnings(document.at("warnings"));
-  return record;
-}
-
-// Parses and reads with one of the functions above, whose exceptions end here.
-template <typename Read>
-auto parse_with(Read read, std::string_view text, std::string_view schema, const std::string& file)
-    -> Result<decltype(read(json()))> {
-  try {
-    const json document = json::parse(text);
-    const std::string found = document.value("schema", "");
-    if (found == schema) return read(document);
-    return fail(make_error(ErrorCode::kInput, fmt::format("'{}': expected schema {}, found '{}'", file, schema, found))
-                    .at("file", file));
-  } catch (const json::exception& exception) {
-    return fail(make_error(ErrorCode::kInput,
-                           fmt::format("'{}' cannot be read as a benchmark's {}: {}", file, schema, exception.what()))
-                    .at("file", file));
+  if (report.error) {
+    record.failure =
+        CellFailure{std::string(error_code_name(report.error->code)), report.error->message, report.exit_code};
   }
-}
-
-constexpr std::string_view kReportSchema = "pterun.report/1";
-
-}  // namespace
-
-Result<BenchReport> parse_bench_report(std::string_view text, const std::string& file) {
-  return parse_with([](const json& document) { return read_bench(document.at("bench")); }, text, kReportSchema, file);
-}
-
-Result<ProcessRecord> parse_process_report(std::string_view text, const std::string& file) {
-  return parse_with(read_process_report, text, kReportSchema, file);
+  return record;
 }
 
 Result<ProcessRecord> parse_record(std::string_view line, const std::string& file) {
-  return parse_with(read_record, line, "pterun.bench-record/1", file);
+  ProcessRecord record;
+  PTERUN_TRY(read_document(line, file, "pterun.bench-record/1",
+                           [&record](const JsonView& document) { record = read_record(document); }));
+  return record;
 }
 
 }  // namespace pterun::report

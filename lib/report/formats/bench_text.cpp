@@ -14,19 +14,8 @@ std::string bold(const TextStyle& style, std::string_view text) {
   return style.color ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
 }
 
-std::string time_text(const std::optional<double>& value_ns) {
-  return value_ns ? duration_text(*value_ns) : "-";
-}
-
-std::string percentile_text(std::string_view name, const bench::Percentile& percentile) {
-  if (percentile.value_ns) {
-    return fmt::format(", {} {}", name, duration_text(static_cast<double>(*percentile.value_ns)));
-  }
-  return fmt::format(", {} needs {} runs", name, percentile.needed_runs);
-}
-
-const std::optional<double>& metric(const CellReport& cell, GateMetric metric) {
-  return cell.metrics[static_cast<std::size_t>(metric)];
+std::string percentile(std::string_view name, const bench::Percentile& percentile) {
+  return fmt::format(", {} {}", name, percentile_text(percentile));
 }
 
 std::string process_text(const ProcessReport& process) {
@@ -41,9 +30,8 @@ std::string process_text(const ProcessReport& process) {
     text += fmt::format(", 95 % interval {} to {}", duration_text(s.median_ci->low), duration_text(s.median_ci->high));
   }
   text += fmt::format("\n          min {}{}{}, mean {}, stddev {}, MAD {}, CV {:.2f} %\n",
-                      duration_text(static_cast<double>(s.min_ns)), percentile_text("p90", s.p90),
-                      percentile_text("p99", s.p99), duration_text(s.mean_ns), duration_text(s.stddev_ns),
-                      duration_text(s.mad_ns), s.cv * 100);
+                      duration_text(static_cast<double>(s.min_ns)), percentile("p90", s.p90), percentile("p99", s.p99),
+                      duration_text(s.mean_ns), duration_text(s.stddev_ns), duration_text(s.mad_ns), s.cv * 100);
   text += fmt::format("          outliers {}, drift {:+.2f} %{}\n", s.outliers, s.drift.relative * 100,
                       s.drift.significant ? " (more than chance)" : "");
   return text;
@@ -100,29 +88,14 @@ std::string profile_text(const CellReport& cell, const TextStyle& style) {
   return bold(style, "Profile, in a run of its own") + "\n" + table.to_string();
 }
 
-std::string outputs_text(const CellReport& cell) {
-  if (cell.is_baseline) return "baseline";
-  if (!cell.outputs) return "-";
-  if (cell.outputs->identical) return "identical";
-  return cell.outputs->pass ? fmt::format("within tolerance, max abs {:.3g}", cell.outputs->max_abs)
-                            : "DIFFER: " + cell.outputs->reason;
-}
-
-std::string ratio_text(const CellComparison& comparison) {
-  std::string text = fmt::format("x{:.3f}", comparison.test.ratio);
-  if (comparison.test.interval) {
-    text += fmt::format(" [{:.3f}, {:.3f}]", comparison.test.interval->low, comparison.test.interval->high);
-  }
-  return text;
-}
-
 std::string cells_text(const BenchReport& report, const TextStyle& style) {
   TextTable table;
   table.add({"cell", "p50", "load", "first", "peak memory", "ratio [95 %]", "verdict", "outputs"});
   for (const CellReport& cell : report.cells) {
-    const auto& peak = metric(cell, GateMetric::kPeakRss);
-    table.add({cell.name, time_text(metric(cell, GateMetric::kP50)), time_text(metric(cell, GateMetric::kLoad)),
-               time_text(metric(cell, GateMetric::kFirst)), peak ? size_text(*peak) : "-",
+    const auto& peak = metric_of(cell, GateMetric::kPeakRss);
+    table.add({cell.name, duration_or_dash(metric_of(cell, GateMetric::kP50)),
+               duration_or_dash(metric_of(cell, GateMetric::kLoad)),
+               duration_or_dash(metric_of(cell, GateMetric::kFirst)), peak ? size_text(*peak) : "-",
                cell.comparison ? ratio_text(*cell.comparison) : "-",
                cell.comparison ? std::string(bench::verdict_name(cell.comparison->judgement.verdict)) : "-",
                outputs_text(cell)});
@@ -151,12 +124,7 @@ std::string gates_text(const BenchReport& report, const TextStyle& style) {
   if (report.gates.empty()) return "";
   TextTable table;
   for (const GateReport& gate : report.gates) {
-    std::string change;
-    if (gate.baseline && *gate.baseline > 0) change = fmt::format("{:+.2f} %", (gate.value / *gate.baseline - 1) * 100);
-    if (gate.interval) {
-      change += fmt::format(" [{:+.2f}, {:+.2f}]", (gate.interval->low - 1) * 100, (gate.interval->high - 1) * 100);
-    }
-    table.add({gate.gate, gate.verdict, gate.cell, change});
+    table.add({gate.gate, gate.verdict, gate.cell, gate_change_text(gate)});
   }
   return bold(style, "Gates") + "\n" + table.to_string();
 }

@@ -7,6 +7,7 @@
 
 #include "report/formats/bench.h"
 #include "report/formats/inspect.h"
+#include "report/formats/wording.h"
 
 namespace pterun::report {
 namespace {
@@ -62,7 +63,8 @@ json manifest_json(const Manifest& manifest) {
                         {"source", setting.source},
                         {"by", setting.shadowed_by}});
   }
-  return {{"argv", manifest.argv},
+  return {{"started_at", manifest.started_at},
+          {"argv", manifest.argv},
           {"config", config},
           {"shadowed", shadowed},
           {"versions", pairs_json(manifest.versions)},
@@ -219,6 +221,7 @@ json comparison_json(const ComparisonReport& report) {
   return {{"step", report.step},
           {"method", report.method},
           {"output", report.output},
+          {"name", report.name},
           {"reference", report.reference},
           {"reference_kind", report.reference_kind},
           {"quanta", quanta_json(report.quanta)},
@@ -262,8 +265,13 @@ json diverge_json(const DivergeReport& diverge) {
           {"skipped", skipped}};
 }
 
-json timing_json(const Timing& timing) {
-  const TimingSummary s = summarize(timing.steady_ns);
+// Of a benchmark the samples are with its processes.
+json timing_json(const Timing& timing, bool with_samples) {
+  const TimingSummary s = steady_summary(timing);
+  json samples = json::array();
+  const std::size_t step = stride_for(timing.steady_ns.size());
+  for (std::size_t i = 0; i < timing.steady_ns.size() && with_samples; i += step)
+    samples.push_back(timing.steady_ns[i]);
   const auto optional = [](const std::optional<std::int64_t>& value) { return value ? json(*value) : json(nullptr); };
   return {{"load_ns", timing.load_ns},
           {"first_ns", timing.first_ns},
@@ -274,27 +282,9 @@ json timing_json(const Timing& timing) {
             {"p90_ns", optional(s.p90_ns)},
             {"p99_ns", optional(s.p99_ns)},
             {"mean_ns", s.mean_ns},
-            {"stddev_ns", s.stddev_ns}}}};
-}
-
-std::string_view kind_name(Kind kind) {
-  switch (kind) {
-    case Kind::kRun: return "run";
-    case Kind::kBench: return "bench";
-    case Kind::kInspect: return "inspect";
-    case Kind::kOptions: return "options";
-    case Kind::kCompare: return "compare";
-  }
-  return "run";
-}
-
-std::string_view status_name(Status status) {
-  switch (status) {
-    case Status::kPass: return "pass";
-    case Status::kFail: return "fail";
-    case Status::kError: return "error";
-  }
-  return "error";
+            {"stddev_ns", s.stddev_ns},
+            {"samples_ns", std::move(samples)},
+            {"sample_stride", with_samples ? timing.sample_stride * step : 1}}}};
 }
 
 }  // namespace
@@ -309,8 +299,10 @@ std::string to_json(const RunReport& report) {
                    {"load", load_json(report.load)},
                    {"methods", methods_json(report.methods)},
                    {"outputs", outputs_json(report.outputs)},
-                   {"timing", timing_json(report.timing)},
+                   {"timing", timing_json(report.timing, !report.bench)},
                    {"memory", report.memory}};
+  document["required_evidence"] =
+      report.required_evidence ? json(evidence_name(*report.required_evidence)) : json(nullptr);
   document["options"] = json::array();
   for (const OptionReport& option : report.options)
     document["options"].push_back(option_json(option));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -27,20 +26,6 @@ std::size_t columns(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string metric(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return fmt::format("{:.3g}", value);
-}
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  return Shape(std::span(shape)).to_string();
-}
-
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string model_section(const RunReport& report, const TextStyle& style) {
   std::string text;
   for (const FileIdentity& file : report.manifest.files) {
@@ -60,27 +45,6 @@ std::string model_section(const RunReport& report, const TextStyle& style) {
                     }()));
   }
   return text;
-}
-
-// What the evidence rests on, in a few words.
-std::string evidence_detail(const OptionReport& option) {
-  if (option.path == options::OptionPath::kLoad) {
-    if (option.receipts.empty()) return "no delegate of that backend";
-    std::string text = plural(option.receipts.size(), "receipt");
-    std::string last_method;
-    std::vector<std::pair<std::string, std::size_t>> counts;
-    for (const backend::Receipt& receipt : option.receipts) {
-      if (counts.empty() || counts.back().first != receipt.method) counts.emplace_back(receipt.method, 0);
-      ++counts.back().second;
-    }
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      text += fmt::format("{}{} x{}", i == 0 ? ": " : ", ", counts[i].first, counts[i].second);
-    }
-    return text;
-  }
-  if (!option.stored) return option.action ? "action" : "";
-  return "was " + (option.original ? option.original->to_string() : "unset") + ", read back " +
-         option.stored->to_string();
 }
 
 std::string options_section(const RunReport& report, const TextStyle& style) {
@@ -140,9 +104,9 @@ std::string outputs_section(const RunReport& report, const TextStyle& style) {
     std::vector<std::string> row = {report.methods.size() > 1 ? output.method : "", std::to_string(output.index),
                                     output.value.empty() ? output.dtype + shape_text(output.shape) : output.value};
     if (output.stats) {
-      row.push_back("min " + metric(output.stats->min));
-      row.push_back("max " + metric(output.stats->max));
-      row.push_back("mean " + metric(output.stats->mean));
+      row.push_back("min " + metric_text(output.stats->min));
+      row.push_back("max " + metric_text(output.stats->max));
+      row.push_back("mean " + metric_text(output.stats->mean));
       if (output.stats->nan + output.stats->inf > 0) {
         row.push_back(fmt::format("NaN {} inf {}", output.stats->nan, output.stats->inf));
       }
@@ -175,22 +139,26 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
     if (item.reference != last_reference) text += heading(style, "Compared with " + reference_text(item));
     last_reference = item.reference;
     const std::string verdict = c.pass ? paint(style, "32", "pass") : paint(style, "31", "FAIL");
-    text += fmt::format("  {}{}  {}  max abs {}, mean abs {}, max rel {}, RMSE {}, cosine {:.6f}, SNR {} dB",
-                        report.methods.size() > 1 ? item.method + " " : "", item.output, verdict,
-                        metric(c.metrics.max_abs), metric(c.metrics.mean_abs), metric(c.metrics.max_rel),
-                        metric(c.metrics.rmse), c.metrics.cosine, metric(c.metrics.snr_db));
-    if (c.metrics.max_ulp) text += fmt::format(", max ULP {}", metric(*c.metrics.max_ulp));
+    if (!c.pass && c.metrics.elements == 0) {  // there was nothing to compare with
+      text += fmt::format("  {}  {}  {}\n", compared_name(item, report.methods.size() > 1), verdict, c.reason);
+      continue;
+    }
+    text += fmt::format("  {}  {}  max abs {}, mean abs {}, max rel {}, RMSE {}, cosine {:.6f}, SNR {} dB",
+                        compared_name(item, report.methods.size() > 1), verdict, metric_text(c.metrics.max_abs),
+                        metric_text(c.metrics.mean_abs), metric_text(c.metrics.max_rel), metric_text(c.metrics.rmse),
+                        c.metrics.cosine, metric_text(c.metrics.snr_db));
+    if (c.metrics.max_ulp) text += fmt::format(", max ULP {}", metric_text(*c.metrics.max_ulp));
     if (c.metrics.argmax_agree) text += fmt::format(", argmax agrees in {:.4g} %", *c.metrics.argmax_agree * 100);
     text += "\n";
     if (item.quanta) {
-      text += fmt::format("     in steps of the output's scale {}: max {}, mean {}\n", metric(item.quanta->scale),
-                          metric(item.quanta->max_abs), metric(item.quanta->mean_abs));
+      text += fmt::format("     in steps of the output's scale {}: max {}, mean {}\n", metric_text(item.quanta->scale),
+                          metric_text(item.quanta->max_abs), metric_text(item.quanta->mean_abs));
     }
     if (c.pass && style.verbosity < 1) continue;
     if (!c.pass) text += fmt::format("     {}\n", c.reason);
     for (const compare::WorstElement& element : c.worst) {
       text += fmt::format("     at {}: got {}, want {}, error {}\n", element.index.to_string(), element.got,
-                          element.want, metric(element.abs_error));
+                          element.want, metric_text(element.abs_error));
     }
   }
   return text;
@@ -199,8 +167,8 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
 std::string diverge_node_text(const DivergeNode& node) {
   std::string place = fmt::format("method {}, instruction {}", node.method, node.instruction);
   if (node.node) place += fmt::format(", delegate {}, node {}", *node.delegate, *node.node);
-  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name, place, node.output, metric(node.max_abs),
-                     metric(node.allowed));
+  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name, place, node.output,
+                     metric_text(node.max_abs), metric_text(node.allowed));
 }
 
 std::string diverge_section(const RunReport& report, const TextStyle& style) {
@@ -209,7 +177,7 @@ std::string diverge_section(const RunReport& report, const TextStyle& style) {
   std::string text = heading(style, "Node by node against " + diverge.reference);
   text += diverge.watching_changed
               ? fmt::format("  watching changed the outputs, by {} at most: nodes are not fused then\n",
-                            metric(diverge.watching_max_abs))
+                            metric_text(diverge.watching_max_abs))
               : "  watching changed nothing: the outputs are the run's, bit for bit\n";
   text += fmt::format("  {} compared, {}\n", plural(diverge.compared, "result"),
                       diverge.diverging == 0 ? "none off by more than its share of the tolerance"
@@ -243,9 +211,9 @@ std::string timing_section(const RunReport& report, const TextStyle& style) {
       fmt::format("{}  load {}", paint(style, "1", "Time"), duration_text(static_cast<double>(report.timing.load_ns)));
   if (report.timing.first_ns > 0)
     text += fmt::format(", first {}", duration_text(static_cast<double>(report.timing.first_ns)));
-  const TimingSummary s = summarize(report.timing.steady_ns);
+  const TimingSummary s = steady_summary(report.timing);
   if (s.runs > 0) {
-    text += fmt::format(", steady {} median of {} (min {}", duration_text(static_cast<double>(*s.p50_ns)),
+    text += fmt::format(", steady {} median of {} (min {}", duration_text(static_cast<double>(s.p50_ns.value_or(0))),
                         plural(s.runs, "run"), duration_text(static_cast<double>(s.min_ns)));
     if (s.p90_ns) text += fmt::format(", p90 {}", duration_text(static_cast<double>(*s.p90_ns)));
     if (s.p99_ns) text += fmt::format(", p99 {}", duration_text(static_cast<double>(*s.p99_ns)));
@@ -255,20 +223,10 @@ std::string timing_section(const RunReport& report, const TextStyle& style) {
 }
 
 std::string result_line(const RunReport& report, const TextStyle& style) {
-  const std::size_t failed = static_cast<std::size_t>(
-      std::ranges::count_if(report.comparisons, [](const ComparisonReport& item) { return !item.comparison.pass; }));
-  const std::size_t total = report.comparisons.size();
-  switch (report.status) {
-    case Status::kPass:
-      return paint(style, "32", "PASS") +
-             (total == 0 ? std::string(report.bench ? "\n" : " (nothing was compared: no --reference)\n")
-                         : fmt::format(" ({} compared, all within tolerance)\n", plural(total, "output")));
-    case Status::kFail:
-      return paint(style, "31", "FAIL") +
-             (failed > 0 ? fmt::format(" ({} of {} outputs differ)\n", failed, total) : " (see above)\n");
-    case Status::kError: return paint(style, "31", "ERROR") + "\n";
-  }
-  return "";
+  const std::string_view word = result_word(report.status);
+  const std::string rest = result_text(report).substr(word.size());
+  return paint(style, report.status == Status::kPass ? "32" : "31", word) +
+         (report.status == Status::kFail && rest.empty() ? " (see above)" : rest) + "\n";
 }
 
 }  // namespace
@@ -295,9 +253,7 @@ std::string memory_text(const std::map<std::string, std::int64_t>& memory, const
   std::string text = heading;
   bool first = true;
   for (const auto& [name, bytes] : others) {
-    std::string label = name.ends_with("_bytes") ? name.substr(0, name.size() - 6) : name;
-    std::ranges::replace(label, '_', ' ');
-    text += fmt::format("{} {} {}", first ? " " : ",", label, size_text(static_cast<double>(bytes)));
+    text += fmt::format("{} {} {}", first ? " " : ",", memory_label(name), size_text(static_cast<double>(bytes)));
     first = false;
   }
   return text + "\n" + (has_phases ? table.to_string() : "");
@@ -321,19 +277,6 @@ std::string TextTable::to_string() const {
     text += line + "\n";
   }
   return text;
-}
-
-std::string duration_text(double elapsed_ns) {
-  if (elapsed_ns < 1e3) return fmt::format("{:.3g} ns", elapsed_ns);
-  if (elapsed_ns < 1e6) return fmt::format("{:.3g} us", elapsed_ns / 1e3);
-  if (elapsed_ns < 1e9) return fmt::format("{:.3g} ms", elapsed_ns / 1e6);
-  return fmt::format("{:.4g} s", elapsed_ns / 1e9);
-}
-
-std::string size_text(double size_bytes) {
-  if (size_bytes < 1024) return fmt::format("{} B", size_bytes);
-  if (size_bytes < 1024 * 1024) return fmt::format("{:.1f} KiB", size_bytes / 1024);
-  return fmt::format("{:.1f} MiB", size_bytes / (1024 * 1024));
 }
 
 std::string to_text(const RunReport& report, const TextStyle& style) {

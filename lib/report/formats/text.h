@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "report/formats/wording.h"
 #include "report/run_report.h"
 
 namespace pterun::report {
@@ -17,11 +18,6 @@ struct TextStyle {
 
 // The report of a run, ending with one line of result.
 std::string to_text(const RunReport& report, const TextStyle& style);
-
-// "12.3 ms", "410 ns": three significant digits with a unit.
-std::string duration_text(double elapsed_ns);
-// "13.4 MiB", "512 B".
-std::string size_text(double size_bytes);
 
 // The memory of a report: a line with what belongs to no phase, after `heading`, and a table with a row for each phase
 // (names like "workspace_after_load_bytes"). Empty when there is none.

@@ -1,124 +1,59 @@
 // Golden files of the report's formats. A change of a format is a change of tests/golden, the schema and CHANGELOG.md.
 // To renew them: PTERUN_RENEW_GOLDEN=1 test_report, then read the difference.
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <limits>
-#include <string>
-
 #include <catch2/catch_test_macros.hpp>
 
+#include "report/formats/csv.h"
+#include "report/formats/escape.h"
+#include "report/formats/exports.h"
+#include "report/formats/html.h"
 #include "report/formats/json.h"
+#include "report/formats/junit.h"
+#include "report/formats/markdown.h"
 #include "report/formats/text.h"
-#include "report/run_report.h"
+#include "samples.h"
 
 namespace pterun::report {
 namespace {
 
-void check_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(PTERUN_TEST_DATA) + "/../golden/" + name;
-  if (std::getenv("PTERUN_RENEW_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file);
-  CHECK(text == std::string(std::istreambuf_iterator<char>(file), {}));
+// Every format of both kinds of report.
+TEST_CASE("reports are as their golden files") {
+  check_golden("report.json", to_json(sample_run()));
+  check_golden("report.txt", to_text(sample_run(), {}));
+  check_golden("bench.txt", to_text(sample_bench(), {}));
+  check_golden("run.csv", to_csv(sample_run()));
+  check_golden("bench.csv", to_csv(sample_bench()));
+  check_golden("run.md", to_markdown(sample_run()));
+  check_golden("bench.md", to_markdown(sample_bench()));
+  check_golden("run.junit.xml", to_junit(sample_run()));
+  check_golden("bench.junit.xml", to_junit(sample_bench()));
+  check_golden("run.hyperfine.json", to_hyperfine(sample_run()));
+  check_golden("bench.google-benchmark.json", to_google_benchmark(sample_bench()));
 }
 
-OptionReport load_option() {
-  OptionReport option;
-  option.backend = "XnnpackBackend";
-  option.key = "workspace_sharing_mode";
-  option.path = options::OptionPath::kLoad;
-  option.requested = options::OptionValue(1);
-  option.source = "--load-option #1";
-  option.shadowed.push_back(
-      {options::OptionValue(2), "m.json:/load_options/XnnpackBackend/workspace_sharing_mode (line 4)"});
-  option.receipts.push_back(
-      {"XnnpackBackend", "forward", 0, "workspace_sharing_mode", options::OptionValue(1), 1200, "Ok"});
-  option.effects.push_back(
-      {"forward", 0, options::OptionValue(1), "per_model: workspace 1, 640 bytes, used by 1 delegate"});
-  option.evidence = Evidence::kEffective;
-  return option;
-}
-
-OptionReport process_wide_option() {
-  OptionReport option;
-  option.backend = "XnnpackBackend";
-  option.key = "weight_cache_enabled";
-  option.requested = options::OptionValue(true);
-  option.source = "--global-option #1";
-  option.original = options::OptionValue(false);
-  option.stored = options::OptionValue(true);
-  option.stored_after = options::OptionValue(true);
-  option.evidence = Evidence::kStored;
-  return option;
-}
-
-// A run with one output that fails, and every section filled.
-RunReport sample() {
-  RunReport report;
-  report.status = Status::kFail;
-  report.exit_code = 1;
-  report.error = make_error(ErrorCode::kMismatch, "output 0 of 'forward': 1 of 2 elements are outside");
-  report.manifest.argv = {"pterun", "run", "m.pte"};
-  report.manifest.versions = {{"pterun", "0.1.0"}};
-  report.manifest.files = {{"model", "m.pte", 2048, std::string(64, 'a')}};
-  report.manifest.threads = 2;
-  report.manifest.verification = "full";
-  report.options = {process_wide_option(), load_option()};
-  report.load = {1000, 2000, {{"forward", 0, "XnnpackBackend", 1024, 1500, 1, {}, {{"packed_bytes", 256}}}}};
-  MethodReport method;
-  method.name = "forward";
-  method.load_ns = 2000;
-  method.inputs = {{"tensor", "float32", {1, 2}, "float32[1, 2]", "uniform(0,1), seed 0", ""}};
-  method.outputs = {{"tensor", "float32", {1, 2}, "float32[1, 2]", "", ""}};
-  method.planned_bytes = {64};
-  method.delegates = 1;
-  method.delegate_calls = 1;
-  report.methods = {method};
-  OutputReport output;
-  output.method = "forward";
-  output.name = "output_0";
-  output.dtype = "float32";
-  output.shape = {1, 2};
-  output.sha256 = std::string(64, 'b');
-  output.stats = TensorStats{-1, 2.5, 0.75, 1.75, 0, 1};
-  report.outputs = {output};
-  ComparisonReport comparison;
-  comparison.method = "forward";
-  comparison.reference = "m.expected.npz";
-  comparison.comparison.reason = "1 of 2 elements are outside atol 0.0001 + rtol 0.0001 x |want|";
-  comparison.comparison.metrics.elements = 2;
-  comparison.comparison.metrics.max_abs = 0.5;
-  comparison.comparison.metrics.max_rel = std::numeric_limits<double>::infinity();
-  comparison.comparison.metrics.max_ulp = 7;
-  comparison.comparison.metrics.mismatches = 1;
-  comparison.comparison.metrics.mismatch_fraction = 0.5;
-  comparison.comparison.worst = {{Shape{0, 1}, 2.5, std::numeric_limits<double>::quiet_NaN(), 0.5}};
-  comparison.comparison.tolerance = {1e-4, 1e-4, {}};
-  comparison.comparison.histogram = {1, 0, 1};
-  comparison.reference_kind = "converted_graph";
-  comparison.quanta = Quanta{0.25, 2, 1.5};
-  report.comparisons = {comparison};
-  report.accuracy = {{0, "forward", 0, "labels.npy", 9, 10}};
-  report.timing = {3000, 500, {100, 110, 120}};
-  report.memory = {{"peak_rss_bytes", 1048576}, {"planned_bytes", 64}};
-  report.warnings = {{"no_delegate", "method 'forward' runs without any delegate", "export it for XNNPACK"}};
-  return report;
-}
-
-TEST_CASE("the JSON report is as its golden file") {
-  check_golden("report.json", to_json(sample()));
-}
-
-TEST_CASE("the text report is as its golden file") {
-  check_golden("report.txt", to_text(sample(), {}));
+TEST_CASE("every format can show a report that holds nothing, and cells without measurements") {
+  RunReport hollow;
+  hollow.bench.emplace().cells.resize(2);
+  hollow.bench->cells[0].processes.resize(1);
+  hollow.bench->cells[1].comparison.emplace();
+  hollow.bench->control.emplace();
+  hollow.comparisons.resize(1);
+  for (const RunReport& report : {RunReport(), hollow}) {
+    CHECK_FALSE(to_text(report, {}).empty());
+    CHECK_FALSE(to_json(report).empty());
+    CHECK_FALSE(to_csv(report).empty());
+    CHECK_FALSE(to_markdown(report).empty());
+    CHECK_FALSE(to_junit(report).empty());
+    CHECK(to_html(report).ends_with("</html>\n"));
+    CHECK_FALSE(to_hyperfine(report).empty());
+    CHECK_FALSE(to_google_benchmark(report).empty());
+  }
 }
 
 TEST_CASE("the quiet text report is one line") {
-  CHECK(to_text(sample(), {false, -1}) == "FAIL (1 of 1 outputs differ)\n");
-  RunReport passed = sample();
+  CHECK(to_text(sample_run(), {false, -1}) == "FAIL (1 of 2 outputs differ)\n");
+  RunReport passed = sample_run();
   passed.status = Status::kPass;
-  CHECK(to_text(passed, {false, -1}) == "PASS (1 output compared, all within tolerance)\n");
+  CHECK(to_text(passed, {false, -1}) == "PASS (2 outputs compared, all within tolerance)\n");
 }
 
 TEST_CASE("bytes that are not UTF-8 do not break the JSON") {
@@ -139,6 +74,17 @@ TEST_CASE("a percentile that the sample cannot support is absent") {
   samples.resize(500, 60);
   CHECK(summarize(samples).p99_ns == 60);
   CHECK(summarize({}).runs == 0);
+}
+
+TEST_CASE("text of any bytes is escaped for its format") {
+  CHECK(markup("a<b>&\"'\x01\xff") == "a&lt;b&gt;&amp;&quot;&#39;\\x01\\xFF");
+  CHECK(markup("\xEF\xBF\xBF\xC3\xA9") == "\xEF\xBF\xBD\xC3\xA9");
+  CHECK(markdown("a|b*c_d`<e>\n#") == "a\\|b\\*c\\_d\\`&lt;e\\>\\\\x0A\\#");
+  CHECK(markdown_code("a`b|c") == "`` a`b\\|c ``");
+  CHECK(markdown_code("").empty());
+  CHECK(csv_field("a b") == "a b");
+  CHECK(csv_field("a,\"b\"") == "\"a,\"\"b\"\"\"");
+  CHECK(csv_field("a\nb") == "a\\x0Ab");
 }
 
 TEST_CASE("durations and sizes have a unit that fits") {
