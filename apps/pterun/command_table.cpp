@@ -92,6 +92,23 @@ std::span<const Command> commands() {
           "  pterun options check --self-test\n"
           "  pterun options check --config options.json --load-option XnnpackBackend.workspace_sharing_mode=1",
           &options_check_flags, &options_check_command},
+      Command{
+          "compare", "Compare two sets of tensors: npz, safetensors, npy, bundled programs or reports",
+          "A is judged against B. Tensors are matched by name, or where no name is in both by the numbers that their\n"
+          "names end in. Exit code 1 when they differ, also in shape, dtype or number; 4 when one cannot be read.",
+          "  pterun compare got.npz expected.npz\n"
+          "  pterun compare got.safetensors model.bpte --case 1 --tolerance 'cosine>=0.999'\n"
+          "  pterun compare before.json after.json --html difference.html",
+          &compare_flags, &compare_command},
+      Command{
+          "report", "Show a saved report in any format, or merge the shares of a sweep",
+          "Exit code 0 when it could be read, whatever its verdict; 4 when it could not. Reports of several shares\n"
+          "(`pterun bench --shard K/N`) become one: each cell is compared with the baseline of its own share.",
+          "  pterun report report.json\n"
+          "  pterun report report.json --html report.html --junit report.xml\n"
+          "  pterun report shard1.json shard2.json --json sweep.json --html sweep.html\n"
+          "  pterun bench model.pte --json - | pterun report - --markdown -",
+          &report_flags, &report_command},
       Command{"completion", "Print a completion script for a shell, or the manual page",
               "The scripts are static: they name every command, flag and backend option of this build and do not run "
               "pterun.",

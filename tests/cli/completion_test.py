@@ -7,7 +7,8 @@ import unittest
 
 from driver import Case, run
 
-COMMANDS = ("run", "bench", "inspect", "options list", "options get", "options check", "completion")
+COMMANDS = ("run", "bench", "inspect", "options list", "options get", "options check", "compare", "report",
+            "completion")
 
 
 def flags_of(command):
