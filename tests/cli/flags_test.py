@@ -85,8 +85,8 @@ RUN = WORK + REPORTS + [
     ("--diverge", [ADD, "--diverge"], None, "/diverge"),
     ("--diverge-inputs", [ADD, "--diverge-inputs", "x.npz"], None, "warning[inert_flag]"),
     ("--print", [ADD, "--print", "all"], None, "text"),
-    ("--progress", [SILERO, *ENDLESS, "--timeout", "1.5", "--progress"], None, "\r"),
-    ("--no-progress", [SILERO, *ENDLESS, "--timeout", "1.5", "--no-progress"], None, "terminal"),
+    ("--progress", [SILERO, *ENDLESS, "--timeout", "2.5", "--progress"], None, "\r"),
+    ("--no-progress", [SILERO, *ENDLESS, "--timeout", "2.5", "--no-progress"], None, "terminal"),
 ]
 BENCH = WORK + REPORTS + [
     ("--warmup", [ADD, "--warmup", "7"], [ADD, "--warmup", "3"], "/bench/cells/0/processes/0/warmup/runs"),
@@ -110,8 +110,8 @@ BENCH = WORK + REPORTS + [
     ("--plan", [ADD, "--plan"], None, "text"),
     ("--fresh-state", [SILERO, "--fresh-state"], None, "/manifest/config/fresh_state"),
     ("--timeout", [SILERO, *LONG, "--timeout", "0.3"], [SILERO], "code"),
-    ("--progress", [SILERO, *LONG, "--timeout", "1", "--progress"], None, "\r"),
-    ("--no-progress", [SILERO, *LONG, "--timeout", "1", "--no-progress"], None, "terminal"),
+    ("--progress", [SILERO, *LONG, "--timeout", "2", "--progress"], None, "\r"),
+    ("--no-progress", [SILERO, *LONG, "--timeout", "2", "--no-progress"], None, "terminal"),
 ]
 INSPECT = [
     ("MODEL", [MLP], [ADD], "/inspect/path"),
@@ -304,18 +304,23 @@ class Commands(Case):
                     self.check_error(run(*command.split(), flag), 2, "usage", flag)
 
 
+# A busy machine may not come further than to loading.
+PHASE = "reached while (loading|reading inputs and references|executing|comparing with the reference|measuring)"
+
+
 class Timeout(Case):
     def test_a_run_that_takes_longer_ends_naming_phase_and_limit(self):
         path = self.folder / "report.json"
         outcome = run("run", SILERO, *ENDLESS, "--timeout", "0.3", "--json", path)
-        self.check_error(outcome, 6, "OutOfResources", "0.3 s", "while executing", "--timeout")
+        self.check_error(outcome, 6, "OutOfResources", "0.3 s", "--timeout")
+        self.assertRegex(outcome.err, PHASE)
         report = json.loads(path.read_text())
         self.assertEqual((report["status"], report["exit_code"]), ("error", 6))
         self.assertEqual(report["error"]["code"], "OutOfResources")
 
     def test_stdout_holds_one_document_also_then(self):
         report = run("bench", SILERO, *LONG, "--timeout", "0.3", "--json", "-").report()
-        self.assertIn("while measuring", report["error"]["message"])
+        self.assertRegex(report["error"]["message"], PHASE)
 
     def test_a_limit_that_is_not_reached_changes_nothing(self):
         self.assertEqual(run("run", ADD, "--timeout", "100").code, 0)

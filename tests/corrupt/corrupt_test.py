@@ -44,7 +44,7 @@ class Damaged(Case):
         def one(variant):
             label, name, content = variant
             path = self.write(f"{label}.{name}", content)
-            outcome = run("run", *arguments(path), "--threads", "1", "--timeout", "20", "--json", "-", "--quiet")
+            outcome = run("run", *arguments(path), "--threads", "1", "--timeout", "100", "--json", "-", "--quiet")
             os.unlink(path)
             return label, outcome
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
