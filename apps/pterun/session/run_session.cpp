@@ -89,9 +89,11 @@ Result<void> RunSession::run_all(report::RunReport& report) {
   PTERUN_TRY(prepare_steps());
   PTERUN_TRY(prepare_sources());
   warn_about_inert();
-  // The inputs are read and the program is loaded: what that took is no part of what running takes.
+  // The inputs are read and the program is loaded: what that took is no part of what running takes. A small process
+  // keeps its code: mapping it again would be the larger part of its first inference.
   io::release_npz_library();
-  release_code_pages();
+  constexpr std::int64_t kSmallProcessBytes = 16 << 20;
+  if (resident_bytes() > kSmallProcessBytes) release_code_pages();
   deadline_.enter("executing");
   if (execution_) return execution_(*this, report);
   PTERUN_TRY(execute(report));

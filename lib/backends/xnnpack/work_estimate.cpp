@@ -15,7 +15,7 @@ constexpr double kInt8ProductsPerNs = 200;
 constexpr double kElementsPerNs = 4;  // elementwise and moves
 // Several times what waking costs. Products alone count: where one row waits for its weights, as in Silero's LSTM cell,
 // a second thread gained 1 us of 23 on an idle machine, and lost 10 on a busy one.
-constexpr double kNsPerNodeWorthThreads = 2000;
+constexpr double kNsPerNodeWorthThreads = 1200;
 
 double products_per_output(const Node& node, const std::vector<Shape>& shapes) {
   switch (node.kind) {
