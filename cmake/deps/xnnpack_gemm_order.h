@@ -1,5 +1,5 @@
 // Read before XNNPACK's operator-run.c (cmake/deps/CMakeLists.txt): the order in which matrix products and convolutions
-// walk their tiles. docs/decisions/0007-xnnpack-tile-order.md.
+// walk their tiles. docs/decisions/0008-xnnpack-tile-order.md.
 #pragma once
 
 #include <pthreadpool.h>
