@@ -122,22 +122,28 @@ void read_bench(const PlanReader& reader, BenchPlan& bench) {
   reader.read("/bench/shard", bench.shard);
 }
 
-void read_output(const PlanReader& reader, OutputPlan& output) {
-  reader.read("/output/json", output.json);
-  reader.read("/output/junit", output.junit);
-  reader.read("/output/markdown", output.markdown);
-  reader.read("/output/csv", output.csv);
-  reader.read("/output/html", output.html);
-  reader.read("/output/events", output.events);
-  reader.read("/output/export_hyperfine", output.export_hyperfine);
-  reader.read("/output/export_google_benchmark", output.export_google_benchmark);
+void read_output(const PlanReader& reader, Command command, OutputPlan& output) {
+  // A config serves several commands: a file that this one does not write is left alone.
+  const auto read_file = [&](std::string_view pointer, Setting<std::string>& file) {
+    const bool known = std::ranges::any_of(
+        setting_rows(), [&](const SettingRow& row) { return row.pointer == pointer && row.known_to(command); });
+    if (known) reader.read(pointer, file);
+  };
+  read_file("/output/json", output.json);
+  read_file("/output/junit", output.junit);
+  read_file("/output/markdown", output.markdown);
+  read_file("/output/csv", output.csv);
+  read_file("/output/html", output.html);
+  read_file("/output/events", output.events);
+  read_file("/output/export_hyperfine", output.export_hyperfine);
+  read_file("/output/export_google_benchmark", output.export_google_benchmark);
   reader.read("/output/save_outputs", output.save_outputs);
   reader.read_choice("/output/print", output.print);
   reader.read_choice("/output/progress", output.progress);
   reader.read("/output/verbosity", output.verbosity);
 }
 
-void read_settings(const Node& root, Plan& plan) {
+void read_settings(const Node& root, Command command, Plan& plan) {
   const PlanReader reader(root);
   reader.read("/model/path", plan.models);
   reader.read("/model/data", plan.data_files);
@@ -159,7 +165,7 @@ void read_settings(const Node& root, Plan& plan) {
   reader.read("/python_timeout_s", plan.python_timeout_s);
   read_bench(reader, plan.bench);
   read_matrix(root, plan.bench);
-  read_output(reader, plan.output);
+  read_output(reader, command, plan.output);
 }
 
 constexpr std::array kStepSettings = {"inputs",         "shapes", "input_dim_orders", "reference",
@@ -299,7 +305,7 @@ Result<Plan> make_plan(const PlanRequest& request) {
 
   plan.options.requests = std::move(layer->requests);
   std::ranges::move(flags.layer.requests, std::back_inserter(plan.options.requests));
-  read_settings(merged, plan);
+  read_settings(merged, request.command, plan);
   PTERUN_TRY(read_steps(config, flags.layer.root, merged, plan));
   if (request.command != Command::kBench && plan.models.size() > 1) {
     return fail(

@@ -538,3 +538,15 @@ TEST_CASE("null in a config means not set") {
   CHECK_FALSE(plan.threads.value);
   CHECK(plan.steps[0].reference.value.empty());
 }
+
+TEST_CASE("a config's report files are those that the command writes") {
+  const std::string path =
+      write_config("outputs.json", R"({"output": {"json": "r.json", "junit": "r.xml", "export_hyperfine": "h.json"}})");
+  const Plan run = good_plan({{"--config", path}}, Command::kRun);
+  CHECK(run.output.json.value == "config_test_files/r.json");
+  CHECK(run.output.junit.value == "config_test_files/r.xml");
+  CHECK(run.output.export_hyperfine.value.empty());
+  const Plan inspect = good_plan({{"--config", path}}, Command::kInspect);
+  CHECK(inspect.output.json.value == "config_test_files/r.json");
+  CHECK(inspect.output.junit.value.empty());
+}
