@@ -14,6 +14,7 @@
 #include "bench/gate.h"
 #include "bench/statistics.h"
 #include "bench/verdict.h"
+#include "report/evidence.h"
 
 namespace pterun::report {
 
@@ -76,6 +77,15 @@ struct CellFailure {
 // A value for every bench::GateMetric: the median over processes (of `min` the least); none when no process has it.
 using CellMetrics = std::array<std::optional<double>, bench::kGateMetricNames.size()>;
 
+// An option in the processes of a cell.
+struct CellOption {
+  std::string backend;
+  std::string key;
+  std::string path;                       // "process-wide", "load"
+  std::string value;                      // as text: 1, true, "a string"
+  Evidence evidence = Evidence::kParsed;  // the lowest that a process reached
+};
+
 struct CellReport {
   std::string name;  // "threads=1 XnnpackBackend.workspace_sharing_mode=per_model"
   std::string model;
@@ -84,6 +94,7 @@ struct CellReport {
   bool is_baseline = false;
   std::vector<ProcessReport> processes;
   CellMetrics metrics;
+  std::vector<CellOption> options;           // of a sweep; a single measurement has them in its report
   std::vector<CellFailure> failures;         // of processes; the other ones count
   std::optional<CellComparison> comparison;  // with the baseline cell
   std::optional<OutputCheck> outputs;        // the same

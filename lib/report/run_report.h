@@ -18,6 +18,7 @@
 #include "options/option_value.h"
 #include "report/bench_report.h"
 #include "report/diverge_report.h"
+#include "report/evidence.h"
 #include "report/inspect_report.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -54,10 +55,6 @@ struct Manifest {
   std::size_t threads = 0;
   std::string verification;  // "full", "minimal": the level actually used
 };
-
-// The ladder of evidence; the number is the rank.
-enum class Evidence : std::uint8_t { kParsed = 1, kAccepted, kStored, kDelivered, kEffective };
-std::string_view evidence_name(Evidence evidence);
 
 struct ShadowedRequest {
   options::OptionValue value;

@@ -146,6 +146,9 @@ class Sweep(Case):
         self.assertEqual(second["comparison"]["pairs"], 3)
         self.assertTrue(second["outputs"]["identical"])
         self.assertTrue(second["profile"])
+        for cell, value in ((first, "0"), (second, "2")):
+            self.assertEqual(cell["options"], [{"backend": "XnnpackBackend", "key": "workspace_sharing_mode", "path": "load",
+                                                "value": value, "evidence": "effective"}])
         self.assertEqual(report["bench"]["control"]["pairs"], 3)
         self.assertIsNotNone(report["bench"]["control"]["false_positive_rate"])
 
@@ -168,6 +171,13 @@ class Sweep(Case):
         self.assertEqual([o["requested"] for o in report["options"]], [2])
         shard = run("bench", "--config", config, "--plan", "--shard", "3/3").out
         self.assertEqual([line[2:] for line in shard.splitlines() if line.startswith("#")], names[1:])
+
+    def test_an_option_that_does_not_arrive_in_a_cell_is_seen_in_it(self):
+        done = run("bench", DATA / "tiny_mlp_portable.pte", *FEW, "--axis", "threads=1,2", "--processes", "1",
+                   "--load-option", f"{MODE}=1", "--require-evidence", "delivered", "--json", "-")
+        self.assertEqual(done.code, 5, done.err)
+        for cell in done.report()["bench"]["cells"]:
+            self.assertEqual([o["evidence"] for o in cell["options"]], ["accepted"])
 
     def test_a_sweep_goes_on_where_it_stopped(self):
         arguments = ("bench", DATA / "tiny_add.pte", *FEW, "--axis", "threads=1,2", "--processes", "2", "--resume",

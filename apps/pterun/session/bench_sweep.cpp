@@ -252,9 +252,23 @@ class Sweep {
     }
   }
 
+  static void take_options(report::CellReport& cell, const ProcessRecord& record) {
+    for (const report::CellOption& option : record.options) {
+      const auto known = std::ranges::find_if(cell.options, [&](const report::CellOption& old) {
+        return old.backend == option.backend && old.key == option.key && old.path == option.path;
+      });
+      if (known == cell.options.end()) {
+        cell.options.push_back(option);
+      } else {
+        known->evidence = std::min(known->evidence, option.evidence);
+      }
+    }
+  }
+
   void take(const Slot& slot, const ProcessRecord& record) {
     report::CellReport& cell = report_.bench->cells[slot.cell];
     if (record.failure) cell.failures.push_back(*record.failure);
+    if (!slot.control) take_options(cell, record);
     if (record.process.steady.runs == 0) return;
     (slot.control ? control_ : cell.processes).push_back(record.process);
     if (!record.profile.empty()) cell.profile = record.profile;

@@ -22,6 +22,7 @@ struct ProcessRecord {
   bool control = false;
   std::optional<CellFailure> failure;
   ProcessReport process;
+  std::vector<CellOption> options;
   std::vector<ProfileEntry> profile;
   std::vector<Warning> warnings;
 };

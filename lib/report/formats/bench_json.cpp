@@ -65,6 +65,18 @@ json warnings_json(const std::vector<Warning>& warnings) {
   return array;
 }
 
+json options_json(const std::vector<CellOption>& options) {
+  json array = json::array();
+  for (const CellOption& option : options) {
+    array.push_back({{"backend", option.backend},
+                     {"key", option.key},
+                     {"path", option.path},
+                     {"value", option.value},
+                     {"evidence", evidence_name(option.evidence)}});
+  }
+  return array;
+}
+
 json failure_json(const CellFailure& failure) {
   return {{"code", failure.code}, {"message", failure.message}, {"exit_code", failure.exit_code}};
 }
@@ -122,6 +134,7 @@ json cell_json(const CellReport& cell) {
           {"command", cell.command},
           {"baseline", cell.is_baseline},
           {"metrics", metrics},
+          {"options", options_json(cell.options)},
           {"processes", processes},
           {"failures", failures},
           {"comparison", cell.comparison ? comparison_json(*cell.comparison) : json(nullptr)},
@@ -171,6 +184,7 @@ std::string record_line(const ProcessRecord& record) {
                    {"control", record.control},
                    {"failure", record.failure ? failure_json(*record.failure) : json(nullptr)},
                    {"process", process_json(record.process)},
+                   {"options", options_json(record.options)},
                    {"profile", profile_json(record.profile)},
                    {"warnings", warnings_json(record.warnings)}};
   return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";

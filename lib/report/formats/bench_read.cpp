@@ -72,6 +72,19 @@ CellFailure read_failure(const JsonView& value) {
   return failure;
 }
 
+std::vector<CellOption> read_options(const JsonView& object) {
+  std::vector<CellOption> options;
+  for (const JsonView& item : object.items_of("options")) {
+    CellOption& option = options.emplace_back();
+    item.at("backend").get(option.backend);
+    item.at("key").get(option.key);
+    item.read("path", option.path);
+    item.read("value", option.value);
+    option.evidence = read_evidence(item.at("evidence"));
+  }
+  return options;
+}
+
 std::vector<ProfileEntry> read_profile(const JsonView& object) {
   std::vector<ProfileEntry> profile;
   for (const JsonView& item : object.items_of("profile")) {
@@ -135,6 +148,7 @@ CellReport read_cell(const JsonView& value) {
     outputs->read("reason", check.reason);
     outputs->read("max_abs", check.max_abs);
   }
+  cell.options = read_options(value);
   cell.profile = read_profile(value);
   cell.warnings = read_warnings(value);
   return cell;
@@ -147,6 +161,7 @@ ProcessRecord read_record(const JsonView& document) {
   document.read("control", record.control);
   if (const auto failure = document.find("failure")) record.failure = read_failure(*failure);
   record.process = read_process(document.at("process"));
+  record.options = read_options(document);
   record.profile = read_profile(document);
   record.warnings = read_warnings(document);
   return record;
@@ -187,6 +202,11 @@ Result<ProcessRecord> parse_process_report(std::string_view text, const std::str
     record.process = std::move(cell.processes.front());
     record.profile = std::move(cell.profile);
     record.warnings = std::move(report.warnings);
+  }
+  for (const OptionReport& option : report.options) {
+    record.options.push_back({option.backend, option.key,
+                              option.path == options::OptionPath::kGlobal ? "process-wide" : "load",
+                              option.requested.to_string(), option.evidence});
   }
   if (report.error) {
     record.failure =

@@ -110,6 +110,19 @@ std::string cells_text(const BenchReport& report, const TextStyle& style) {
   return text;
 }
 
+// One line for each cell and option.
+std::string options_text(const BenchReport& report, const TextStyle& style) {
+  TextTable table;
+  for (const CellReport& cell : report.cells) {
+    for (const CellOption& option : cell.options) {
+      table.add({cell.name, option.backend + "." + option.key, option.path, option.value,
+                 std::string(evidence_name(option.evidence))});
+    }
+  }
+  return table.empty() ? ""
+                       : bold(style, "Options, the least evidence of a cell's processes") + "\n" + table.to_string();
+}
+
 std::string control_text(const ControlReport& control) {
   std::string text = fmt::format("  A/A control: {} {}", ratio_text(control.comparison),
                                  bench::verdict_name(control.comparison.judgement.verdict));
@@ -138,7 +151,7 @@ std::string bench_text(const BenchReport& report, const TextStyle& style) {
     text += bold(style, "Benchmark") + "\n" + process_text(cell.processes.front()) +
             memory_text(cell.processes.front().memory, "  memory");
   } else {
-    text += cells_text(report, style);
+    text += cells_text(report, style) + options_text(report, style);
   }
   if (report.control) text += control_text(*report.control);
   for (const CellReport& cell : report.cells)

@@ -39,16 +39,6 @@ Status read_status(const JsonView& value) {
   return choice(value, kNames);
 }
 
-Evidence read_evidence(const JsonView& value) {
-  static constexpr std::array<std::pair<std::string_view, Evidence>, 5> kNames = {
-      {{"parsed", Evidence::kParsed},
-       {"accepted", Evidence::kAccepted},
-       {"stored", Evidence::kStored},
-       {"delivered", Evidence::kDelivered},
-       {"effective", Evidence::kEffective}}};
-  return choice(value, kNames);
-}
-
 options::OptionPath read_path(const JsonView& value) {
   static constexpr std::array<std::pair<std::string_view, options::OptionPath>, 2> kNames = {
       {{"process-wide", options::OptionPath::kGlobal}, {"load", options::OptionPath::kLoad}}};
@@ -392,6 +382,16 @@ RunReport read_run(const JsonView& document) {
 }
 
 }  // namespace
+
+Evidence read_evidence(const JsonView& value) {
+  static constexpr std::array<std::pair<std::string_view, Evidence>, 5> kNames = {
+      {{"parsed", Evidence::kParsed},
+       {"accepted", Evidence::kAccepted},
+       {"stored", Evidence::kStored},
+       {"delivered", Evidence::kDelivered},
+       {"effective", Evidence::kEffective}}};
+  return choice(value, kNames);
+}
 
 std::vector<Warning> read_warnings(const JsonView& document) {
   std::vector<Warning> warnings;

@@ -22,6 +22,7 @@ Result<void> read_document(std::string_view text, const std::string& file, std::
 
 // Parts that several documents have.
 BenchReport read_bench(const JsonView& value);
+Evidence read_evidence(const JsonView& value);
 std::vector<Warning> read_warnings(const JsonView& document);
 
 }  // namespace pterun::report

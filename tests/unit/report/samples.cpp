@@ -85,6 +85,7 @@ ProcessReport sample_process(std::size_t block, std::int64_t level_ns, Dice& dic
 
 CellReport sample_cell(const std::string& threads, const std::string& mode, std::int64_t level_ns, Dice& dice) {
   CellReport cell;
+  cell.options = {{"XnnpackBackend", "workspace_sharing_mode", "load", mode, Evidence::kEffective}};
   cell.name = "threads=" + threads + " XnnpackBackend.workspace_sharing_mode=" + mode;
   cell.model = "m.pte";
   cell.axes = {{"XnnpackBackend.workspace_sharing_mode", mode}, {"threads", threads}};
