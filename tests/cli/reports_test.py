@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import signal
 import subprocess
 import unittest
@@ -150,6 +151,25 @@ class Events(Case):
         receipt = lines[4]
         self.assertEqual((receipt["key"], receipt["value"], receipt["result"]), ("workspace_sharing_mode", 1, "Ok"))
         self.assertEqual([line["phase"] for line in lines if line["event"] == "executed"], ["warmup", "measured", "measured"])
+
+    def test_the_lines_are_those_of_the_golden_file(self):
+        """But for times, versions and the folders in front of names; PTERUN_RENEW_GOLDEN=1 writes the file anew."""
+        lines = self.events("run", ADD, "--inputs", DATA / "tiny_add.inputs.npz", "--reference",
+                            DATA / "tiny_add.expected.npz", "--load-option", f"{MODE}=1", "--warmup", "1", "--iterations", "2")
+        text = ""
+        for line in lines:
+            line.pop("argv", None)
+            line.pop("pterun", None)
+            for key in line:
+                if key.endswith("_ns"):
+                    line[key] = 0
+                elif key in ("path", "reference"):
+                    line[key] = line[key].rsplit("/", 1)[-1]
+            text += json.dumps(line) + "\n"
+        golden = SOURCE / "tests" / "golden" / "run.events.jsonl"
+        if os.environ.get("PTERUN_RENEW_GOLDEN"):
+            golden.write_text(text, encoding="utf-8")
+        self.assertEqual(text, golden.read_text(encoding="utf-8"))
 
     def test_an_error_and_a_warning_are_events_too(self):
         lines = self.events("run", DATA / "none.pte", code=3)
