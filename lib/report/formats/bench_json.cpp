@@ -1,28 +1,14 @@
 // Writing the "bench" part and records.
-#include <cmath>
-
-#include <nlohmann/json.hpp>
-
 #include "report/formats/bench.h"
+#include "report/formats/json_values.h"
 
 namespace pterun::report {
 namespace {
 
 using nlohmann::json;
 
-json number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
-
-template <typename T>
-json optional_json(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
 json interval_json(const std::optional<bench::Interval>& interval) {
-  return interval ? json{number(interval->low), number(interval->high)} : json(nullptr);
+  return interval ? json{number_json(interval->low), number_json(interval->high)} : json(nullptr);
 }
 
 json percentile_json(const bench::Percentile& percentile) {
@@ -56,13 +42,6 @@ json process_json(const ProcessReport& process) {
           {"sample_stride", process.sample_stride},
           {"memory", process.memory},
           {"output_sha256", process.output_sha256}};
-}
-
-json warnings_json(const std::vector<Warning>& warnings) {
-  json array = json::array();
-  for (const Warning& warning : warnings)
-    array.push_back({{"code", warning.code}, {"message", warning.message}, {"hint", warning.hint}});
-  return array;
 }
 
 json options_json(const std::vector<CellOption>& options) {
@@ -100,7 +79,7 @@ json profile_json(const std::vector<ProfileEntry>& profile) {
 }
 
 json comparison_json(const CellComparison& comparison) {
-  return {{"ratio", number(comparison.test.ratio)},
+  return {{"ratio", number_json(comparison.test.ratio)},
           {"interval", interval_json(comparison.test.interval)},
           {"pairs", comparison.test.pairs},
           {"p_different", optional_json(comparison.judgement.p_different)},
@@ -126,7 +105,7 @@ json cell_json(const CellReport& cell) {
     outputs = {{"identical", cell.outputs->identical},
                {"pass", cell.outputs->pass},
                {"reason", cell.outputs->reason},
-               {"max_abs", number(cell.outputs->max_abs)}};
+               {"max_abs", number_json(cell.outputs->max_abs)}};
   }
   return {{"name", cell.name},
           {"model", cell.model},
@@ -146,7 +125,7 @@ json cell_json(const CellReport& cell) {
 json gate_json(const GateReport& gate) {
   return {{"gate", gate.gate},
           {"cell", gate.cell},
-          {"value", number(gate.value)},
+          {"value", number_json(gate.value)},
           {"baseline", optional_json(gate.baseline)},
           {"interval", interval_json(gate.interval)},
           {"verdict", gate.verdict}};

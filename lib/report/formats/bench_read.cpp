@@ -204,8 +204,7 @@ Result<ProcessRecord> parse_process_report(std::string_view text, const std::str
     record.warnings = std::move(report.warnings);
   }
   for (const OptionReport& option : report.options) {
-    record.options.push_back({option.backend, option.key,
-                              option.path == options::OptionPath::kGlobal ? "process-wide" : "load",
+    record.options.push_back({option.backend, option.key, std::string(options::option_path_name(option.path)),
                               option.requested.to_string(), option.evidence});
   }
   if (report.error) {

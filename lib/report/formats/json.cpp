@@ -1,24 +1,15 @@
 // RunReport to JSON, section by section.
 #include "report/formats/json.h"
 
-#include <cmath>
-
-#include <nlohmann/json.hpp>
-
 #include "report/formats/bench.h"
 #include "report/formats/inspect.h"
+#include "report/formats/json_values.h"
 #include "report/formats/wording.h"
 
 namespace pterun::report {
 namespace {
 
 using nlohmann::json;
-
-json number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
 
 json value_json(const options::OptionValue& value) {
   if (const bool* flag = value.as_bool()) return *flag;
@@ -98,7 +89,7 @@ json option_json(const OptionReport& option) {
   }
   return {{"backend", option.backend},
           {"key", option.key},
-          {"path", option.path == options::OptionPath::kGlobal ? "process-wide" : "load"},
+          {"path", options::option_path_name(option.path)},
           {"action", option.action},
           {"type", options::option_type_name(option.requested.type())},
           {"requested", value_json(option.requested)},
@@ -170,8 +161,12 @@ json outputs_json(const std::vector<OutputReport>& outputs) {
     item["stats"] = nullptr;
     if (output.stats) {
       const TensorStats& s = *output.stats;
-      item["stats"] = {{"min", number(s.min)},       {"max", number(s.max)}, {"mean", number(s.mean)},
-                       {"stddev", number(s.stddev)}, {"nan", s.nan},         {"inf", s.inf}};
+      item["stats"] = {{"min", number_json(s.min)},
+                       {"max", number_json(s.max)},
+                       {"mean", number_json(s.mean)},
+                       {"stddev", number_json(s.stddev)},
+                       {"nan", s.nan},
+                       {"inf", s.inf}};
     }
     if (!output.value.empty()) item["value"] = output.value;
     array.push_back(std::move(item));
@@ -181,29 +176,30 @@ json outputs_json(const std::vector<OutputReport>& outputs) {
 
 json metrics_json(const compare::Metrics& m) {
   return {{"elements", m.elements},
-          {"max_abs", number(m.max_abs)},
-          {"mean_abs", number(m.mean_abs)},
-          {"max_rel", number(m.max_rel)},
-          {"mean_rel", number(m.mean_rel)},
-          {"rmse", number(m.rmse)},
-          {"cosine", number(m.cosine)},
-          {"snr_db", number(m.snr_db)},
-          {"max_ulp", m.max_ulp ? number(*m.max_ulp) : json(nullptr)},
+          {"max_abs", number_json(m.max_abs)},
+          {"mean_abs", number_json(m.mean_abs)},
+          {"max_rel", number_json(m.max_rel)},
+          {"mean_rel", number_json(m.mean_rel)},
+          {"rmse", number_json(m.rmse)},
+          {"cosine", number_json(m.cosine)},
+          {"snr_db", number_json(m.snr_db)},
+          {"max_ulp", m.max_ulp ? number_json(*m.max_ulp) : json(nullptr)},
           {"mismatches", m.mismatches},
-          {"mismatch_fraction", number(m.mismatch_fraction)},
+          {"mismatch_fraction", number_json(m.mismatch_fraction)},
           {"nan_got", m.nan_got},
           {"nan_want", m.nan_want},
           {"inf_got", m.inf_got},
           {"inf_want", m.inf_want},
           {"nan_agree", m.nan_agree},
           {"inf_agree", m.inf_agree},
-          {"argmax_agree", m.argmax_agree ? number(*m.argmax_agree) : json(nullptr)}};
+          {"argmax_agree", m.argmax_agree ? number_json(*m.argmax_agree) : json(nullptr)}};
 }
 
 json quanta_json(const std::optional<Quanta>& quanta) {
   if (!quanta) return nullptr;
-  return {
-      {"scale", number(quanta->scale)}, {"max_abs", number(quanta->max_abs)}, {"mean_abs", number(quanta->mean_abs)}};
+  return {{"scale", number_json(quanta->scale)},
+          {"max_abs", number_json(quanta->max_abs)},
+          {"mean_abs", number_json(quanta->mean_abs)}};
 }
 
 json comparison_json(const ComparisonReport& report) {
@@ -211,9 +207,9 @@ json comparison_json(const ComparisonReport& report) {
   json worst = json::array();
   for (const compare::WorstElement& element : c.worst) {
     worst.push_back({{"index", std::vector<std::int64_t>(element.index.begin(), element.index.end())},
-                     {"got", number(element.got)},
-                     {"want", number(element.want)},
-                     {"abs_error", number(element.abs_error)}});
+                     {"got", number_json(element.got)},
+                     {"want", number_json(element.want)},
+                     {"abs_error", number_json(element.abs_error)}});
   }
   json bounds = json::array();
   for (const compare::Bound& bound : c.tolerance.bounds)
@@ -237,13 +233,13 @@ json diverge_node_json(const DivergeNode& node) {
   return {{"step", node.step},
           {"method", node.method},
           {"instruction", node.instruction},
-          {"delegate", node.delegate ? json(*node.delegate) : json(nullptr)},
-          {"node", node.node ? json(*node.node) : json(nullptr)},
+          {"delegate", optional_json(node.delegate)},
+          {"node", optional_json(node.node)},
           {"name", node.name},
           {"output", node.output},
-          {"max_abs", number(node.max_abs)},
-          {"largest", number(node.largest)},
-          {"allowed", number(node.allowed)},
+          {"max_abs", number_json(node.max_abs)},
+          {"largest", number_json(node.largest)},
+          {"allowed", number_json(node.allowed)},
           {"pass", node.pass}};
 }
 
@@ -255,7 +251,7 @@ json diverge_json(const DivergeReport& diverge) {
   for (const DivergeSkipped& item : diverge.skipped)
     skipped.push_back({{"name", item.name}, {"reason", item.reason}, {"count", item.count}});
   return {{"reference", diverge.reference},
-          {"watching", {{"changed", diverge.watching_changed}, {"max_abs", number(diverge.watching_max_abs)}}},
+          {"watching", {{"changed", diverge.watching_changed}, {"max_abs", number_json(diverge.watching_max_abs)}}},
           {"compared", diverge.compared},
           {"diverging", diverge.diverging},
           {"first", diverge.first ? diverge_node_json(*diverge.first) : json(nullptr)},
@@ -272,15 +268,14 @@ json timing_json(const Timing& timing, bool with_samples) {
   const std::size_t step = stride_for(timing.steady_ns.size());
   for (std::size_t i = 0; i < timing.steady_ns.size() && with_samples; i += step)
     samples.push_back(timing.steady_ns[i]);
-  const auto optional = [](const std::optional<std::int64_t>& value) { return value ? json(*value) : json(nullptr); };
   return {{"load_ns", timing.load_ns},
           {"first_ns", timing.first_ns},
           {"steady",
            {{"runs", s.runs},
             {"min_ns", s.min_ns},
-            {"p50_ns", optional(s.p50_ns)},
-            {"p90_ns", optional(s.p90_ns)},
-            {"p99_ns", optional(s.p99_ns)},
+            {"p50_ns", optional_json(s.p50_ns)},
+            {"p90_ns", optional_json(s.p90_ns)},
+            {"p99_ns", optional_json(s.p99_ns)},
             {"mean_ns", s.mean_ns},
             {"stddev_ns", s.stddev_ns},
             {"samples_ns", std::move(samples)},
@@ -319,10 +314,7 @@ std::string to_json(const RunReport& report) {
                                     {"correct", item.correct},
                                     {"total", item.total}});
   }
-  document["warnings"] = json::array();
-  for (const Warning& warning : report.warnings) {
-    document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}, {"hint", warning.hint}});
-  }
+  document["warnings"] = warnings_json(report.warnings);
   if (report.diverge) document["diverge"] = diverge_json(*report.diverge);
   if (report.inspect) document["inspect"] = inspect_json(*report.inspect);
   if (report.bench) document["bench"] = bench_json(*report.bench);
