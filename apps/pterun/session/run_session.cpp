@@ -20,6 +20,7 @@
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/progress.h"
 #include "pterun/session/report_parts.h"
+#include "report/formats/wording.h"
 #include "runtime/output_scale.h"
 #include "tensor/host_copy.h"
 #include "tensor/io/npz.h"
@@ -100,20 +101,6 @@ Result<void> RunSession::run_all(report::RunReport& report) {
   return *plan_.diverge ? diverge(report) : Result<void>{};
 }
 
-namespace {
-
-// As a shell takes it.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word)
-    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-}  // namespace
-
 Result<void> RunSession::diverge(report::RunReport& report) {
   deadline_.enter("looking for a divergence");
   DivergenceRequest request;
@@ -130,9 +117,7 @@ Result<void> RunSession::diverge(report::RunReport& report) {
     if (step.plan->reference->starts_with("pte:")) request.reference_program = step.plan->reference->substr(4);
   }
   PTERUN_ASSIGN(report.diverge, find_divergence(request));
-  for (const std::string& word : report.manifest.argv)
-    report.diverge->command += (report.diverge->command.empty() ? "" : " ") + quoted(word);
-  if (!report.diverge->first) report.diverge->command.clear();
+  if (report.diverge->first) report.diverge->command = report::command_text(report.manifest);
   return {};
 }
 
@@ -232,6 +217,10 @@ Result<void> RunSession::prepare_steps() {
 }
 
 Result<void> RunSession::prepare_sources() {
+  const auto asks_nothing = [](const PreparedStep& step) {
+    return step.plan->reference->empty() && !step.plan->reference_kind.given();
+  };
+  if (std::ranges::all_of(steps_, asks_nothing)) return {};
   reference::SourceContext context;
   context.model_path = *plan_.models.front();
   for (const auto& file : plan_.data_files)
