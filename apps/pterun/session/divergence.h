@@ -7,7 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "operators/operator.h"
-#include "pterun/session/run_session.h"
+#include "pterun/session/prepared_step.h"
 #include "report/diverge_report.h"
 #include "runtime/loader.h"
 

@@ -3,7 +3,6 @@
 #include "pterun/session/run_session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
 
@@ -11,12 +10,12 @@
 
 #include "base/clock.h"
 #include "base/sha256.h"
-#include "compare/accuracy.h"
 #include "pterun/catalogue.h"
 #include "pterun/session/divergence.h"
 #include "pterun/session/host.h"
 #include "pterun/session/inert_settings.h"
 #include "pterun/session/interrupt.h"
+#include "pterun/session/load_events.h"
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/progress.h"
 #include "pterun/session/report_parts.h"
@@ -24,27 +23,8 @@
 #include "runtime/output_scale.h"
 #include "tensor/host_copy.h"
 #include "tensor/io/npz.h"
-#include "tensor/io/tensor_file.h"
 
 namespace pterun::app {
-namespace {
-
-// The method of a step: the one named, else `forward`, else the only one. Errors: kUsage listing those there are.
-Result<std::string> method_name(const program::Program& program, const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
-  if (program.find_method("forward") != nullptr) return std::string("forward");
-  if (program.methods().size() == 1) return program.methods().front().name;
-  std::string known;
-  for (const program::MethodPlan& method : program.methods())
-    known += (known.empty() ? "" : ", ") + method.name;
-  return fail(make_error(ErrorCode::kInvalidArgument, "the program has no method 'forward'; it has: " + known)
-                  .with_blame(Blame::kUsage)
-                  .with_hint("choose one with --method NAME")
-                  .at("file", program.path()));
-}
-
-}  // namespace
-
 RunSession::RunSession(const config::Plan& plan, bool hash_files, EventLog& events, Deadline& deadline,
                        Execution execution)
     : plan_(plan),
@@ -88,7 +68,8 @@ Result<void> RunSession::run_all(report::RunReport& report) {
   PTERUN_TRY(load(report));
   deadline_.enter("reading inputs and references");
   PTERUN_TRY(prepare_steps());
-  PTERUN_TRY(prepare_sources());
+  PTERUN_TRY(references_.prepare(
+      plan_, {loader_.get(), &operators_, threads_.get(), &log_, program_->program().verification()}, steps_));
   warn_about_inert();
   // The inputs are read and the program is loaded: what that took is no part of what running takes. A small process
   // keeps its code: mapping it again would be the larger part of its first inference.
@@ -142,7 +123,7 @@ Result<void> RunSession::load(report::RunReport& report) {
   const std::int64_t begin_ns = now_ns();
   PTERUN_ASSIGN(program_, loader_->load(request_));
   for (const config::StepPlan& step : plan_.steps) {
-    PTERUN_ASSIGN(const std::string name, method_name(program_->program(), *step.method));
+    PTERUN_ASSIGN(const std::string name, choose_method(program_->program(), *step.method));
     auto method = program_->load_method(name);
     if (!method && step.method.given()) {
       return fail(std::move(method).error().at("source", step.method.origin.describe()));
@@ -161,36 +142,8 @@ Result<void> RunSession::load(report::RunReport& report) {
   }
   report.timing.load_ns = now_ns() - begin_ns;
   note_memory(report, "after_load", program_.get());
-  tell_loaded();
+  if (events_.wanted()) tell_loaded(options_->reports(), *program_, events_);
   return {};
-}
-
-void RunSession::tell_loaded() {
-  if (!events_.wanted()) return;
-  for (const report::OptionReport& option : options_->reports()) {
-    report::EventFields fields = {{"backend", option.backend},
-                                  {"key", option.key},
-                                  {"path", options::option_path_name(option.path)},
-                                  {"requested", option.requested},
-                                  {"source", option.source},
-                                  {"evidence", report::evidence_name(option.evidence)}};
-    if (option.stored) fields.emplace_back("stored", *option.stored);
-    events_.emit("option", fields);
-  }
-  events_.emit("program_loaded", {{"path", program_->program().path()}, {"elapsed_ns", program_->times().program_ns}});
-  for (const auto& method : program_->methods()) {
-    events_.emit("method_loaded", {{"method", method->name()},
-                                   {"delegates", method->delegates().size()},
-                                   {"kernel_calls", method->kernel_calls()}});
-  }
-  for (const backend::Receipt& receipt : program_->receipts()) {
-    events_.emit("receipt", {{"backend", receipt.backend},
-                             {"key", receipt.key},
-                             {"method", receipt.method},
-                             {"delegate", receipt.delegate},
-                             {"value", receipt.value},
-                             {"result", receipt.result}});
-  }
 }
 
 Result<std::unique_ptr<runtime::LoadedProgram>> RunSession::load_profiled() const {
@@ -212,47 +165,6 @@ Result<void> RunSession::prepare_steps() {
     PTERUN_ASSIGN(step.inputs, resolve_inputs(*step.plan, *step.method, bundle_.get(),
                                               static_cast<std::size_t>(*plan_.bundled_case), *plan_.seed));
     PTERUN_TRY(set_inputs(*step.method, step.inputs));
-  }
-  return {};
-}
-
-Result<void> RunSession::prepare_sources() {
-  const auto asks_nothing = [](const PreparedStep& step) {
-    return step.plan->reference->empty() && !step.plan->reference_kind.given();
-  };
-  if (std::ranges::all_of(steps_, asks_nothing)) return {};
-  reference::SourceContext context;
-  context.model_path = *plan_.models.front();
-  for (const auto& file : plan_.data_files)
-    context.data_paths.push_back(*file);
-  context.bundled_case = static_cast<std::size_t>(*plan_.bundled_case);
-  context.python = *plan_.python;
-  context.python_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(*plan_.python_timeout_s * 1000));
-  context.check_interrupt = &check_interrupt;
-  context.loader = loader_.get();
-  PTERUN_ASSIGN(interpreter_backends_, make_interpreter_registry());
-  interpreter_ = std::make_unique<runtime::Loader>(interpreter_backends_, operators_, *threads_, log_);
-  context.interpreter = interpreter_.get();
-  context.verification = program_->program().verification();
-  context.log = &log_;
-  for (PreparedStep& step : steps_) {
-    const std::string& spec = *step.plan->reference;
-    if (step.plan->reference_kind.given() && (spec.empty() || reference_file(spec) != spec)) {
-      return fail(make_error(ErrorCode::kUsage,
-                             fmt::format("a reference kind says what a file holds; {}",
-                                         spec.empty() ? "there is no reference" : "the reference is " + spec))
-                      .at("source", step.plan->reference_kind.origin.describe()));
-    }
-    if (spec.empty()) continue;
-    const auto known = std::ranges::find(sources_, spec, [](const auto& entry) { return entry.first; });
-    if (known != sources_.end()) {
-      step.source = known->second.get();
-      continue;
-    }
-    auto source = reference::make_source(spec, reference_kinds(), context);
-    if (!source) return fail(std::move(source).error().at("source", step.plan->reference.origin.describe()));
-    sources_.emplace_back(spec, *std::move(source));
-    step.source = sources_.back().second.get();
   }
   return {};
 }
@@ -344,83 +256,8 @@ Result<void> RunSession::keep_outputs(report::RunReport& report) {
     report.timing.steady_ns.push_back(total_ns);
   }
   deadline_.enter("comparing with the reference");
-  for (std::size_t index = 0; index < steps_.size(); ++index) {
-    PTERUN_TRY(count_correct(index, report));
-    if (steps_[index].source == nullptr) continue;
-    std::vector<reference::StepInput> inputs;
-    for (const ResolvedInput& input : steps_[index].inputs.inputs) {
-      PTERUN_ASSIGN(reference::StepInput copy, copy_input(input.value));
-      inputs.push_back(std::move(copy));
-    }
-    auto expected = steps_[index].source->expected(*steps_[index].method, inputs);
-    if (!expected) {
-      return fail(std::move(expected).error().at("source", steps_[index].plan->reference.origin.describe()));
-    }
-    PTERUN_TRY(compare_step(index, *expected, report));
-  }
+  PTERUN_TRY(compare_with_references(steps_, events_, report));
   deadline_.enter("executing");
-  return {};
-}
-
-namespace {
-
-// Integers are steps themselves; floats come from steps of the scale.
-std::optional<report::Quanta> quanta_of(const compare::Metrics& metrics, DType dtype, std::optional<double> scale) {
-  if (!scale || !(*scale > 0)) return std::nullopt;
-  const double step = is_floating(dtype) ? *scale : 1.0;
-  return report::Quanta{*scale, metrics.max_abs / step, metrics.mean_abs / step};
-}
-
-}  // namespace
-
-Result<void> RunSession::compare_step(std::size_t index, const reference::Expected& expected,
-                                      report::RunReport& report) {
-  const PreparedStep& step = steps_[index];
-  if (expected.outputs.size() != step.outputs.size()) {
-    return fail(make_error(ErrorCode::kReference,
-                           fmt::format("the reference {} holds {} outputs, method '{}' gives {}", expected.description,
-                                       expected.outputs.size(), step.method->name(), step.outputs.size()))
-                    .at("method", step.method->name()));
-  }
-  for (const reference::ExpectedOutput& want : expected.outputs) {
-    if (want.position >= step.outputs.size()) {
-      return fail(ErrorCode::kReference,
-                  fmt::format("the reference {} holds output {}, method '{}' gives {} outputs", expected.description,
-                              want.position, step.method->name(), step.outputs.size()));
-    }
-    const Tensor& got = step.outputs[want.position].view();
-    PTERUN_TRY(compare::check_comparable(std::to_string(want.position), got, want.tensor.view()));
-    PTERUN_ASSIGN(const compare::Tolerance tolerance, tolerance_for(*step.plan, want.position, got.dtype()));
-    report::ComparisonReport item{
-        index, step.method->name(),  want.position,
-        "",    expected.description, compare::compare_tensors(got, want.tensor.view(), tolerance),
-        "",    std::nullopt};
-    item.reference_kind = step.plan->reference_kind->empty() ? std::string(reference::kind_name(expected.kind))
-                                                             : *step.plan->reference_kind;
-    item.quanta = quanta_of(item.comparison.metrics, got.dtype(), step.output_scales[want.position]);
-    report.comparisons.push_back(std::move(item));
-    const compare::Comparison& done = report.comparisons.back().comparison;
-    events_.emit("comparison", {{"step", index},
-                                {"method", step.method->name()},
-                                {"output", want.position},
-                                {"reference", expected.description},
-                                {"pass", done.pass},
-                                {"max_abs", done.metrics.max_abs},
-                                {"reason", done.reason}});
-  }
-  return {};
-}
-
-Result<void> RunSession::count_correct(std::size_t index, report::RunReport& report) const {
-  const PreparedStep& step = steps_[index];
-  const std::string& spec = *step.plan->labels;
-  if (spec.empty()) return {};
-  if (step.outputs.empty()) return fail(ErrorCode::kReference, "--labels needs an output, the method gives none");
-  auto labels = io::read_one_tensor(spec);
-  if (!labels) return fail(std::move(labels).error().at("source", step.plan->labels.origin.describe()));
-  auto accuracy = compare::top1_accuracy(step.outputs.front().view(), labels->tensor.view());
-  if (!accuracy) return fail(std::move(accuracy).error().at("source", step.plan->labels.origin.describe()));
-  report.accuracy.push_back({index, step.method->name(), 0, spec, accuracy->correct, accuracy->total});
   return {};
 }
 

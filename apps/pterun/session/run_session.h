@@ -13,22 +13,12 @@
 #include "pterun/session/deadline.h"
 #include "pterun/session/event_log.h"
 #include "pterun/session/option_session.h"
-#include "pterun/session/step_inputs.h"
-#include "reference/reference.h"
+#include "pterun/session/prepared_step.h"
+#include "pterun/session/step_references.h"
 #include "report/run_report.h"
 #include "runtime/loader.h"
 
 namespace pterun::app {
-
-// One step, ready to execute.
-struct PreparedStep {
-  const config::StepPlan* plan = nullptr;
-  runtime::Method* method = nullptr;
-  StepInputs inputs;
-  reference::Source* source = nullptr;               // null without a reference
-  std::vector<HostTensor> outputs;                   // copies of the tensor outputs of the execution that is reported
-  std::vector<std::optional<double>> output_scales;  // beside outputs: of quantised ones that are compared
-};
 
 class RunSession {
  public:
@@ -63,15 +53,11 @@ class RunSession {
  private:
   Result<void> run_all(report::RunReport& report);
   Result<void> load(report::RunReport& report);
-  void tell_loaded();
   Result<void> prepare_steps();
-  Result<void> prepare_sources();
   void warn_about_inert();
   Result<void> execute_once();
   Result<void> execute(report::RunReport& report);
-  Result<void> compare_step(std::size_t index, const reference::Expected& expected, report::RunReport& report);
   Result<void> diverge(report::RunReport& report);
-  Result<void> count_correct(std::size_t index, report::RunReport& report) const;
   Result<void> judge(report::RunReport& report) const;
   void describe(report::RunReport& report);
   void hash(report::RunReport& report) const;
@@ -87,12 +73,10 @@ class RunSession {
   std::unique_ptr<ThreadPool> threads_;
   std::unique_ptr<runtime::Loader> loader_;
   runtime::LoadRequest request_;
-  backend::BackendRegistry interpreter_backends_;
-  std::unique_ptr<runtime::Loader> interpreter_;
   std::unique_ptr<OptionSession> options_;
   std::shared_ptr<const program::BundledProgram> bundle_;
   std::unique_ptr<runtime::LoadedProgram> program_;
-  std::vector<std::pair<std::string, std::unique_ptr<reference::Source>>> sources_;  // by spec
+  StepReferences references_;
   std::vector<PreparedStep> steps_;
 };
 
