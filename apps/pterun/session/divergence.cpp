@@ -11,8 +11,8 @@
 
 #include "backends/interpreter/node_check.h"
 #include "backends/xnnpack/watching_backend.h"
-#include "backends/xnnpack_payload/payload_reader.h"
 #include "compare/element_reader.h"
+#include "pterun/session/graph_keeper.h"
 #include "pterun/session/report_parts.h"
 #include "runtime/stepping.h"
 #include "tensor/host_copy.h"
@@ -27,35 +27,6 @@ using backends::interpreter::Reals;
 using runtime::Instruction;
 using runtime::Stepper;
 using xnnpack_payload::PayloadGraph;
-
-using Graphs = std::map<std::pair<std::string, std::size_t>, PayloadGraph>;
-
-// Keeps the graphs of the reference program's delegates and runs none.
-class GraphKeeper final : public backend::Backend {
- public:
-  explicit GraphKeeper(Graphs& graphs) : graphs_(graphs) { table_.backend = "XnnpackBackend"; }
-  const options::OptionTable& option_table() const override { return table_; }
-  Result<void> set_option(std::span<const options::Option>) override { return {}; }
-  Result<options::OptionValue> get_option(std::string_view key) const override {
-    return fail(ErrorCode::kNotFound, fmt::format("there is no option '{}'", key));
-  }
-  Result<std::unique_ptr<backend::Delegate>> init(const backend::InitContext& context, Bytes payload,
-                                                  std::span<const backend::CompileSpec>) override {
-    PTERUN_ASSIGN(PayloadGraph graph, xnnpack_payload::read_payload(payload, [&](std::string_view key) {
-                    return context.named_data->find(key);
-                  }));
-    graphs_[{std::string(context.method), context.delegate_index}] = std::move(graph);
-    return std::make_unique<Idle>();
-  }
-
- private:
-  class Idle final : public backend::Delegate {
-   public:
-    Result<void> execute(std::span<Value* const>) override { return {}; }
-  };
-  Graphs& graphs_;
-  options::OptionTable table_;
-};
 
 // One comparison: the node as reported, and what its allowance is made of.
 struct Finding {
@@ -165,7 +136,7 @@ class Divergence {
   Result<void> load() {
     PTERUN_TRY(watched_backends_.add(backends::make_watching_xnnpack_backend(
         [this](const backends::WatchedCall& call) { return check_delegate(call); })));
-    PTERUN_TRY(reference_backends_.add(std::make_unique<GraphKeeper>(graphs_)));
+    PTERUN_TRY(reference_backends_.add(make_graph_keeper(graphs_)));
     watched_loader_ =
         std::make_unique<runtime::Loader>(watched_backends_, *request_.operators, *request_.threads, *request_.log);
     reference_loader_ =
@@ -416,7 +387,7 @@ class Divergence {
   }
 
   const DivergenceRequest& request_;
-  Graphs graphs_;  // of the reference program; before the programs, whose bytes they refer to while those live
+  DelegateGraphs graphs_;  // of the reference program; before the programs, whose bytes they refer to while those live
   backend::BackendRegistry watched_backends_;
   backend::BackendRegistry reference_backends_;
   std::unique_ptr<runtime::Loader> watched_loader_;
