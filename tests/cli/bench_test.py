@@ -82,15 +82,17 @@ class OneCell(Case):
         delegate, = [entry for entry in cell["profile"] if "XnnpackBackend" in entry["name"]]
         self.assertTrue(any("Fully Connected" in node["name"] for node in delegate["nodes"]))
         self.assertEqual({node["calls"] for node in delegate["nodes"]}, {12})
+        # Nodes of less than a microsecond are not nothing.
+        self.assertTrue(all(node["total_ns"] > 0 for node in delegate["nodes"]))
+        self.assertTrue(any(node["total_ns"] % 1000 != 0 for node in delegate["nodes"]))
 
     def test_the_nodes_of_a_delegate_take_most_of_its_time_and_not_more(self):
-        # Nodes of some microseconds: XNNPACK counts whole ones.
         cell, = run("bench", DATA / "silero.pte", *QUICK, "--profile", "--json",
                     "-").report()["bench"]["cells"]
         delegates = [entry for entry in cell["profile"] if entry["nodes"]]
         whole = sum(entry["total_ns"] for entry in delegates)
         nodes = sum(node["total_ns"] for entry in delegates for node in entry["nodes"])
-        self.assertGreater(nodes, 0.1 * whole)
+        self.assertGreater(nodes, 0.5 * whole)
         self.assertLessEqual(nodes, whole)
         for entry in delegates:
             self.assertAlmostEqual(sum(node["share"] for node in entry["nodes"]) * entry["total_ns"],

@@ -8,6 +8,13 @@
 namespace pterun::backends::xnn {
 namespace {
 
+// What XNNPACK counts in: cmake/deps/xnnpack_profile_clock.h.
+#ifdef PTERUN_SYSTEM_XNNPACK
+constexpr std::int64_t kUnitNs = 1000;
+#else
+constexpr std::int64_t kUnitNs = 1;
+#endif
+
 std::vector<backend::NodeTime> read_nodes(xnn_runtime_t runtime) {
   std::size_t size = 0;
   if (xnn_get_runtime_profiling_info(runtime, xnn_profile_info_operator_name, 0, nullptr, &size) !=
@@ -37,18 +44,18 @@ void NodeProfile::begin(xnn_runtime_t runtime) {
   for (std::size_t i = 0; same && i < nodes.size(); ++i)
     same = nodes[i].name == times_[i].name;
   if (!same) times_ = std::move(nodes);
-  last_us_.resize(times_.size());
+  last_.resize(times_.size());
 }
 
 void NodeProfile::add(xnn_runtime_t runtime) {
   std::size_t size = 0;
-  const std::size_t bytes = last_us_.size() * sizeof(std::uint64_t);
-  if (times_.empty() || xnn_get_runtime_profiling_info(runtime, xnn_profile_info_operator_timing, bytes,
-                                                       last_us_.data(), &size) != xnn_status_success) {
+  const std::size_t bytes = last_.size() * sizeof(std::uint64_t);
+  if (times_.empty() || xnn_get_runtime_profiling_info(runtime, xnn_profile_info_operator_timing, bytes, last_.data(),
+                                                       &size) != xnn_status_success) {
     return;
   }
   for (std::size_t i = 0; i < times_.size(); ++i) {
-    times_[i].total_ns += static_cast<std::int64_t>(last_us_[i]) * 1000;
+    times_[i].total_ns += static_cast<std::int64_t>(last_[i]) * kUnitNs;
     ++times_[i].calls;
   }
 }

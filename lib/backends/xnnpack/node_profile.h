@@ -1,5 +1,5 @@
 // Times of the nodes of a runtime made with XNN_FLAG_BASIC_PROFILING, summed over its executions. XNNPACK keeps those
-// of the last one only, in whole microseconds.
+// of the last one only: in nanoseconds as cmake/deps builds it, in whole microseconds where the system's is used.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ class NodeProfile {
 
  private:
   std::vector<backend::NodeTime> times_;
-  std::vector<std::uint64_t> last_us_;
+  std::vector<std::uint64_t> last_;
 };
 
 }  // namespace pterun::backends::xnn
