@@ -8,6 +8,13 @@
 
 namespace pterun::report {
 
+// What the interpreter says of a node's arithmetic, from the inputs that it had.
+struct DivergeArithmetic {
+  double max_abs = 0;
+  double allowed = 0;
+  bool pass = true;
+};
+
 // One operator or delegate's node, and how far its result is from the reference's.
 struct DivergeNode {
   std::size_t step = 0;
@@ -22,6 +29,29 @@ struct DivergeNode {
   double largest = 0;  // largest |want|
   double allowed = 0;  // its share of the tolerance
   bool pass = true;
+  std::optional<DivergeArithmetic> arithmetic;  // beside a `reference`, of nodes of delegates
+};
+
+// Whose fault a divergence from a .pt2 is.
+enum class DivergeCause : std::uint8_t {
+  kNone,     // there is none
+  kProgram,  // the node computes what the program says: that is something else than the .pt2 says
+  kKernel,   // the node's own arithmetic is off
+  kUnknown,  // operators outside delegates are not computed a second time
+};
+
+// A program and the .pt2 it was made from need not have the same operators: results are paired by content.
+struct DivergeMapping {
+  std::size_t traced = 0;         // results of the .pt2's operators
+  std::size_t mapped = 0;         // results that equal one of them
+  std::size_t unmapped = 0;       // results without a counterpart that only right values follow from
+  bool outputs_agree = true;      // as the comparisons say
+  std::string last_agreeing;      // operator of the .pt2 before the divergence; empty: the inputs
+  std::string first_disagreeing;  // operator of the .pt2 at the divergence; empty: none, or not to be told
+  std::string through;            // last of the results that together stand for it; empty: the first alone
+  DivergeCause cause = DivergeCause::kNone;
+  std::size_t arithmetic_compared = 0;  // nodes of delegates that the interpreter judged, and those it found off
+  std::size_t arithmetic_diverging = 0;
 };
 
 // Nodes that could not be compared, by name.
@@ -42,6 +72,7 @@ struct DivergeReport {
   std::string command;               // runs it again
   std::vector<DivergeNode> worst;    // by share of what is allowed, largest first
   std::vector<DivergeSkipped> skipped;
+  std::optional<DivergeMapping> mapping;  // of a .pt2: `compared` counts results that were compared with one of its
 };
 
 }  // namespace pterun::report

@@ -229,6 +229,13 @@ json comparison_json(const ComparisonReport& report) {
           {"tolerance", {{"atol", c.tolerance.atol}, {"rtol", c.tolerance.rtol}, {"bounds", bounds}}}};
 }
 
+json arithmetic_json(const std::optional<DivergeArithmetic>& arithmetic) {
+  if (!arithmetic) return nullptr;
+  return {{"max_abs", number_json(arithmetic->max_abs)},
+          {"allowed", number_json(arithmetic->allowed)},
+          {"pass", arithmetic->pass}};
+}
+
 json diverge_node_json(const DivergeNode& node) {
   return {{"step", node.step},
           {"method", node.method},
@@ -237,10 +244,25 @@ json diverge_node_json(const DivergeNode& node) {
           {"node", optional_json(node.node)},
           {"name", node.name},
           {"output", node.output},
+          {"reference", node.reference},
           {"max_abs", number_json(node.max_abs)},
           {"largest", number_json(node.largest)},
           {"allowed", number_json(node.allowed)},
-          {"pass", node.pass}};
+          {"pass", node.pass},
+          {"arithmetic", arithmetic_json(node.arithmetic)}};
+}
+
+json mapping_json(const std::optional<DivergeMapping>& mapping) {
+  if (!mapping) return nullptr;
+  return {{"traced", mapping->traced},
+          {"mapped", mapping->mapped},
+          {"unmapped", mapping->unmapped},
+          {"outputs_agree", mapping->outputs_agree},
+          {"last_agreeing", mapping->last_agreeing},
+          {"first_disagreeing", mapping->first_disagreeing},
+          {"through", mapping->through},
+          {"cause", diverge_cause_name(mapping->cause)},
+          {"arithmetic", {{"compared", mapping->arithmetic_compared}, {"diverging", mapping->arithmetic_diverging}}}};
 }
 
 json diverge_json(const DivergeReport& diverge) {
@@ -258,7 +280,8 @@ json diverge_json(const DivergeReport& diverge) {
           {"inputs_file", diverge.inputs_file},
           {"command", diverge.command},
           {"worst", worst},
-          {"skipped", skipped}};
+          {"skipped", skipped},
+          {"mapping", mapping_json(diverge.mapping)}};
 }
 
 // Of a benchmark the samples are with its processes.

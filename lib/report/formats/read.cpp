@@ -298,11 +298,40 @@ DivergeNode read_diverge_node(const JsonView& value) {
   value.read("node", node.node);
   value.at("name").get(node.name);
   value.read("output", node.output);
+  value.read("reference", node.reference);
   value.read("max_abs", node.max_abs);
   value.read("largest", node.largest);
   value.read("allowed", node.allowed);
   value.read("pass", node.pass);
+  if (const auto arithmetic = value.find("arithmetic")) {
+    DivergeArithmetic& target = node.arithmetic.emplace();
+    arithmetic->read("max_abs", target.max_abs);
+    arithmetic->read("allowed", target.allowed);
+    arithmetic->read("pass", target.pass);
+  }
   return node;
+}
+
+DivergeMapping read_mapping(const JsonView& value) {
+  static constexpr std::array<std::pair<std::string_view, DivergeCause>, 4> kNames = {
+      {{"none", DivergeCause::kNone},
+       {"program", DivergeCause::kProgram},
+       {"kernel", DivergeCause::kKernel},
+       {"unknown", DivergeCause::kUnknown}}};
+  DivergeMapping mapping;
+  value.read("traced", mapping.traced);
+  value.read("mapped", mapping.mapped);
+  value.read("unmapped", mapping.unmapped);
+  value.read("outputs_agree", mapping.outputs_agree);
+  value.read("last_agreeing", mapping.last_agreeing);
+  value.read("first_disagreeing", mapping.first_disagreeing);
+  value.read("through", mapping.through);
+  if (const auto cause = value.find("cause")) mapping.cause = choice(*cause, kNames);
+  if (const auto arithmetic = value.find("arithmetic")) {
+    arithmetic->read("compared", mapping.arithmetic_compared);
+    arithmetic->read("diverging", mapping.arithmetic_diverging);
+  }
+  return mapping;
 }
 
 DivergeReport read_diverge(const JsonView& value) {
@@ -325,6 +354,7 @@ DivergeReport read_diverge(const JsonView& value) {
     item.read("reason", skipped.reason);
     item.read("count", skipped.count);
   }
+  if (const auto mapping = value.find("mapping")) diverge.mapping = read_mapping(*mapping);
   return diverge;
 }
 

@@ -174,17 +174,18 @@ std::string diverge_node_text(const DivergeNode& node) {
 std::string diverge_section(const RunReport& report, const TextStyle& style) {
   if (!report.diverge) return "";
   const DivergeReport& diverge = *report.diverge;
-  std::string text = heading(style, "Node by node against " + diverge.reference);
+  std::string text =
+      heading(style, (diverge.mapping ? "Operator by operator against " : "Node by node against ") + diverge.reference);
   text += diverge.watching_changed
               ? fmt::format("  watching changed the outputs, by {} at most: nodes are not fused then\n",
                             metric_text(diverge.watching_max_abs))
               : "  watching changed nothing: the outputs are the run's, bit for bit\n";
-  text += fmt::format("  {} compared, {}\n", plural(diverge.compared, "result"),
-                      diverge.diverging == 0 ? "none off by more than its share of the tolerance"
-                                             : fmt::format("{} off by more than their share", diverge.diverging));
+  text += "  " + diverge_counts_text(diverge) + "\n";
+  if (diverge.first) text += fmt::format("  first: {}\n", diverge_node_text(*diverge.first));
+  for (const std::string& line : diverge_mapping_lines(diverge))
+    text += "  " + line + "\n";
   if (diverge.first) {
-    text += fmt::format("  first: {}\n  its inputs, got and want: {}\n  again: {}\n", diverge_node_text(*diverge.first),
-                        diverge.inputs_file, diverge.command);
+    text += fmt::format("  its inputs, got and want: {}\n  again: {}\n", diverge.inputs_file, diverge.command);
   }
   for (const DivergeNode& node : diverge.worst) {
     if (style.verbosity > 0) text += "  worst: " + diverge_node_text(node) + "\n";

@@ -154,6 +154,67 @@ std::string percentile_text(const bench::Percentile& percentile) {
   return fmt::format("needs {} runs", percentile.needed_runs);
 }
 
+std::string_view diverge_cause_name(DivergeCause cause) {
+  switch (cause) {
+    case DivergeCause::kNone: return "none";
+    case DivergeCause::kProgram: return "program";
+    case DivergeCause::kKernel: return "kernel";
+    case DivergeCause::kUnknown: return "unknown";
+  }
+  return "none";
+}
+
+std::string diverge_counts_text(const DivergeReport& diverge) {
+  const std::string off = diverge.diverging == 0 ? "none off by more than its share of the tolerance"
+                                                 : fmt::format("{} off by more than their share", diverge.diverging);
+  if (!diverge.mapping) return fmt::format("{} compared, {}", plural(diverge.compared, "result"), off);
+  const DivergeMapping& mapping = *diverge.mapping;
+  return fmt::format("{} of the program: {} equal one of the {} of the .pt2, {} without a counterpart, {}",
+                     plural(mapping.mapped + mapping.unmapped + diverge.diverging, "result"), mapping.mapped,
+                     mapping.traced, mapping.unmapped, off);
+}
+
+std::vector<std::string> diverge_mapping_lines(const DivergeReport& diverge) {
+  std::vector<std::string> lines;
+  if (!diverge.mapping) return lines;
+  const DivergeMapping& mapping = *diverge.mapping;
+  if (mapping.mapped == 0) {
+    lines.push_back("no result equals one of the .pt2: this comparison says nothing about single operators");
+  }
+  if (diverge.first && !mapping.first_disagreeing.empty()) {
+    lines.push_back(fmt::format(
+        "{} should equal {} of the .pt2; {}",
+        mapping.through.empty() ? "it" : "it and what follows up to " + mapping.through, mapping.first_disagreeing,
+        mapping.last_agreeing.empty() ? "its inputs are the program's" : mapping.last_agreeing + " before it agrees"));
+  }
+  switch (mapping.cause) {
+    case DivergeCause::kNone: break;
+    case DivergeCause::kProgram:
+      lines.push_back(
+          "its own arithmetic is right: the interpreter agrees on the same inputs. The program differs from the .pt2, "
+          "in a weight, an operator or by a fault of the export");
+      break;
+    case DivergeCause::kKernel:
+      lines.push_back("its own arithmetic is wrong: the interpreter disagrees on the same inputs");
+      break;
+    case DivergeCause::kUnknown:
+      lines.push_back(
+          "whether the program or the operator is at fault is not known: nothing computes it a second time");
+      break;
+  }
+  if (!diverge.first && !mapping.outputs_agree) {
+    lines.push_back("the outputs differ although every result is within its share: small errors add up");
+  }
+  if (mapping.arithmetic_compared != 0) {
+    lines.push_back(fmt::format("{} of the program's delegates computed again by the interpreter: {}",
+                                plural(mapping.arithmetic_compared, "node"),
+                                mapping.arithmetic_diverging == 0
+                                    ? "none off by more than its share"
+                                    : fmt::format("{} off by more than their share", mapping.arithmetic_diverging)));
+  }
+  return lines;
+}
+
 std::string command_text(const Manifest& manifest) {
   std::string text;
   for (const std::string& argument : manifest.argv)

@@ -48,6 +48,14 @@ std::string_view result_word(Status status);
 // Nearest-rank percentile or the number of runs that it needs: "1.2 ms", "needs 500 runs".
 std::string percentile_text(const bench::Percentile& percentile);
 
+// "program": what the report names the cause of a divergence.
+std::string_view diverge_cause_name(DivergeCause cause);
+// What was compared, as a sentence without its full stop: "12 results: 10 equal one of the 14 of the .pt2, …".
+std::string diverge_counts_text(const DivergeReport& diverge);
+// Where the divergence lies among the operators of a .pt2 and whose fault it is, one sentence each; none without a
+// mapping.
+std::vector<std::string> diverge_mapping_lines(const DivergeReport& diverge);
+
 // The command line of a report, quoted for a shell.
 std::string command_text(const Manifest& manifest);
 
