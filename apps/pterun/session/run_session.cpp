@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/sha256.h"
 #include "pterun/catalogue.h"
-#include "pterun/session/divergence.h"
+#include "pterun/diverge/divergence.h"
 #include "pterun/session/host.h"
 #include "pterun/session/inert_settings.h"
 #include "pterun/session/interrupt.h"
@@ -85,17 +85,13 @@ Result<void> RunSession::run_all(report::RunReport& report) {
 Result<void> RunSession::diverge(report::RunReport& report) {
   deadline_.enter("looking for a divergence");
   DivergenceRequest request;
-  request.load = &request_;
-  request.operators = &operators_;
-  request.threads = threads_.get();
-  request.log = &log_;
-  request.steps = steps_;
+  request.walk = {&request_, "", &operators_, threads_.get(), &log_, steps_};
   request.inputs_file = *plan_.diverge_inputs;
   if (request.inputs_file.empty()) {
     request.inputs_file = std::filesystem::path(request_.path).stem().string() + ".diverge.npz";
   }
   for (const PreparedStep& step : steps_) {
-    if (step.plan->reference->starts_with("pte:")) request.reference_program = step.plan->reference->substr(4);
+    if (step.plan->reference->starts_with("pte:")) request.walk.reference_program = step.plan->reference->substr(4);
   }
   PTERUN_ASSIGN(report.diverge, find_divergence(request));
   if (report.diverge->first) report.diverge->command = report::command_text(report.manifest);

@@ -1,0 +1,79 @@
+// Numbers of nodes are kept as float64, arguments of operators in their own dtype.
+#include "pterun/diverge/kept_tensors.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tensor/host_copy.h"
+#include "tensor/io/npz.h"
+
+namespace pterun::app {
+
+Result<void> TensorKeeper::before_operator(const ResultPlace& place, const runtime::Instruction& instruction) {
+  if (place.visit != request_.inputs_of) return {};
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value& value = *instruction.args[i];
+    if (!value.is_scalar() && (value.tensor() == nullptr || value.tensor()->raw_data() == nullptr)) continue;
+    PTERUN_ASSIGN(HostTensor copy, host_copy(value));
+    PTERUN_TRY(keep(fmt::format("input_{}", i), std::move(copy)));
+  }
+  return {};
+}
+
+Result<void> TensorKeeper::after_operator(const ResultPlace& place, const runtime::Instruction& watched,
+                                          const runtime::Instruction& twin) {
+  if (place.visit != request_.result_of) return {};
+  for (std::size_t i = 0; i < watched.args.size(); ++i) {
+    const Tensor* got = watched.args[i]->tensor();
+    const Tensor* want = twin.args[i]->tensor();
+    if (got == nullptr || want == nullptr || got->is_constant() || got->raw_data() == nullptr) continue;
+    PTERUN_TRY(keep_copy(fmt::format("got_{}", i), *got));
+    if (request_.want == nullptr) PTERUN_TRY(keep_copy(fmt::format("want_{}", i), *want));
+  }
+  if (request_.want != nullptr) PTERUN_TRY(keep_copy("want", request_.want->view()));
+  return {};
+}
+
+Result<void> TensorKeeper::visit_node(const ResultPlace& place, const backends::interpreter::NodeCheck& check) {
+  if (place.visit == request_.inputs_of) {
+    for (std::size_t i = 0; i < check.inputs.size(); ++i)
+      PTERUN_TRY(keep_reals(fmt::format("input_{}", i), *check.inputs[i].shape, *check.inputs[i].reals));
+  }
+  if (place.visit != request_.result_of) return {};
+  PTERUN_TRY(keep_reals("got", *check.output.shape, *check.output.reals));
+  if (request_.want != nullptr) return keep_copy("want", request_.want->view());
+  return keep_reals("want", *check.output.shape, *check.want);
+}
+
+Result<void> TensorKeeper::write(const std::string& path) const {
+  std::vector<io::NamedTensorView> views;
+  for (const Kept& kept : kept_)
+    views.push_back({kept.name, &kept.tensor.view()});
+  return io::write_npz(path, views);
+}
+
+Result<void> TensorKeeper::keep_copy(std::string name, const Tensor& tensor) {
+  PTERUN_ASSIGN(HostTensor copy, HostTensor::row_major_copy(tensor));
+  return keep(std::move(name), std::move(copy));
+}
+
+// npz has no bfloat16.
+Result<void> TensorKeeper::keep(std::string name, HostTensor tensor) {
+  if (tensor.view().dtype() == DType::kBFloat16) {
+    PTERUN_ASSIGN(HostTensor wide, HostTensor::allocate(DType::kFloat32, tensor.view().shape()));
+    for (std::int64_t i = 0; i < tensor.view().numel(); ++i)
+      wide.view().mutable_data<float>()[i] = static_cast<float>(tensor.view().data<BFloat16>()[i]);
+    tensor = std::move(wide);
+  }
+  kept_.push_back({std::move(name), std::move(tensor)});
+  return {};
+}
+
+Result<void> TensorKeeper::keep_reals(std::string name, const Shape& shape, const backends::interpreter::Reals& reals) {
+  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, shape));
+  std::ranges::copy(reals, tensor.view().mutable_data<double>());
+  return keep(std::move(name), std::move(tensor));
+}
+
+}  // namespace pterun::app
