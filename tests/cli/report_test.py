@@ -1,9 +1,8 @@
-"""pterun report and pterun compare, and the exports for other tools' scripts, read as those tools document them."""
+"""pterun report and pterun compare."""
 
 import csv
 import io
 import json
-import statistics
 import unittest
 
 from driver import DATA, Case, run
@@ -185,64 +184,6 @@ class Compare(Case):
         for name, start in (("csv", "kind,"), ("junit", "<?xml"), ("markdown", "# pterun compare"), ("html", "<!DOCTYPE"),
                             ("json", "{")):
             self.assertTrue(run("compare", a, a, f"--{name}", "-").out.startswith(start), name)
-
-
-class Exports(Case):
-    """hyperfine's README (JSON export) and Google Benchmark's user guide (output formats), read as their scripts do."""
-
-    def bench(self, *arguments):
-        paths = self.folder / "h.json", self.folder / "g.json", self.folder / "r.json"
-        outcome = run("bench", ADD, *QUICK, *arguments, "--export-hyperfine", paths[0], "--export-google-benchmark",
-                      paths[1], "--json", paths[2])
-        self.assertEqual(outcome.code, 0, outcome.err)
-        return [json.loads(path.read_text()) for path in paths]
-
-    def test_hyperfine_has_a_result_per_cell_whose_figures_follow_from_its_times(self):
-        exported, _, report = self.bench("--axis", "threads=1,2", "--processes", "2")
-        self.assertEqual(list(exported), ["results"])
-        self.assertEqual([result["parameters"] for result in exported["results"]], [{"threads": "1"}, {"threads": "2"}])
-        for result, cell in zip(exported["results"], report["bench"]["cells"]):
-            times = result["times"]
-            self.assertEqual(times, [ns / 1e9 for process in cell["processes"] for ns in process["samples_ns"]])
-            self.assertAlmostEqual(result["mean"], statistics.mean(times), 12)
-            self.assertAlmostEqual(result["median"], statistics.median(times), 12)
-            self.assertAlmostEqual(result["stddev"], statistics.stdev(times), 12)
-            self.assertEqual((result["min"], result["max"]), (min(times), max(times)))
-            self.assertEqual(result["exit_codes"], [0] * len(times))
-            self.assertEqual(result["command"], cell["command"])
-
-    def test_google_benchmark_has_a_repetition_per_process_and_aggregates_over_them(self):
-        _, exported, report = self.bench("--processes", "3")
-        self.assertEqual(set(exported), {"context", "benchmarks"})
-        self.assertLessEqual({"date", "num_cpus", "library_build_type", "json_schema_version"}, set(exported["context"]))
-        entries = [entry for entry in exported["benchmarks"] if entry["run_type"] == "iteration"]
-        self.assertEqual([entry["repetition_index"] for entry in entries], [0, 1, 2])
-        steady = [process["steady"] for process in report["bench"]["cells"][0]["processes"]]
-        self.assertEqual([entry["real_time"] for entry in entries], [s["mean_ns"] for s in steady])
-        self.assertEqual([entry["iterations"] for entry in entries], [s["runs"] for s in steady])
-        self.assertEqual({entry["time_unit"] for entry in exported["benchmarks"]}, {"ns"})
-        times = [entry["real_time"] for entry in entries]
-        aggregates = {entry["aggregate_name"]: entry for entry in exported["benchmarks"] if entry["run_type"] == "aggregate"}
-        self.assertEqual(list(aggregates), ["mean", "median", "stddev", "cv"])
-        self.assertAlmostEqual(aggregates["mean"]["real_time"], statistics.mean(times), 6)
-        self.assertAlmostEqual(aggregates["median"]["real_time"], statistics.median(times), 6)
-        self.assertAlmostEqual(aggregates["stddev"]["real_time"], statistics.stdev(times), 6)
-        self.assertAlmostEqual(aggregates["cv"]["real_time"], statistics.stdev(times) / statistics.mean(times), 9)
-        for name, entry in aggregates.items():
-            self.assertEqual(entry["name"], f"{entry['run_name']}_{name}")
-
-    def test_a_saved_report_is_exported_the_same(self):
-        hyperfine, google, _ = self.bench()
-        path = self.folder / "r.json"
-        self.assertEqual(run("report", path, "--export-hyperfine", "-").report(), hyperfine)
-        self.assertEqual(run("report", path, "--export-google-benchmark", "-").report(), google)
-
-    def test_a_report_without_times_exports_none(self):
-        saved = self.folder / "c.json"
-        a = DATA / "tiny_add.expected.npz"
-        self.assertEqual(run("compare", a, a, "--json", saved).code, 0)
-        self.assertEqual(run("report", saved, "--export-hyperfine", "-").report(), {"results": []})
-        self.assertEqual(run("report", saved, "--export-google-benchmark", "-").report()["benchmarks"], [])
 
     def test_csv_of_a_comparison_names_the_tensor(self):
         a = DATA / "tiny_add.expected.npz"

@@ -99,6 +99,16 @@ class Schemas(Case):
             with self.subTest(arguments=arguments):
                 self.assertEqual(list(report.iter_errors(run(*arguments, "--json", "-").report())), [])
 
+    def test_golden_reports_are_valid(self):
+        names = {"pterun.report/1": "report.schema.json", "pterun.options/1": "options.schema.json"}
+        seen = set()
+        for path in (SOURCE / "tests" / "golden").glob("*.json"):
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if "schema" in document:
+                seen.add(document["schema"])
+                self.assertEqual(list(validator(names[document["schema"]]).iter_errors(document)), [], path.name)
+        self.assertEqual(seen, set(names))
+
 
 if __name__ == "__main__":
     unittest.main()

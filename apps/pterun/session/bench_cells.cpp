@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/shell.h"
+#include "base/utf8.h"
 #include "config/settings.h"
 #include "pterun/catalogue.h"
 #include "pterun/session/option_session.h"
@@ -152,6 +153,25 @@ Error shard_error(const config::Setting<std::string>& shard) {
       .at("source", shard.origin.describe());
 }
 
+// A program in a cell's name: its file, with the folders as given where another one has a file of that name.
+std::string model_name(const config::Plan& plan, const std::string& model) {
+  const auto file_of = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
+  const auto same =
+      std::ranges::count_if(plan.models, [&](const auto& other) { return file_of(*other) == file_of(model); });
+  return same > 1 ? model : file_of(model);
+}
+
+Result<void> check_models(const config::Plan& plan) {
+  for (auto model = plan.models.begin(); model != plan.models.end(); ++model) {
+    if (std::find_if(plan.models.begin(), model, [&](const auto& other) { return *other == **model; }) == model)
+      continue;
+    return fail(
+        make_error(ErrorCode::kUsage, fmt::format("expected different programs, found {} twice", in_quotes(**model)))
+            .with_hint("--processes N measures one several times, beside a control against itself"));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> BenchCell::arguments() const {
@@ -186,6 +206,7 @@ Result<std::vector<BenchCell>> make_cells(const config::Plan& plan, const Invoca
     return fail(make_error(ErrorCode::kUsage, "bench takes a model or several, none was given")
                     .with_hint("pterun bench MODEL.pte, or \"model\" in the config"));
   }
+  PTERUN_TRY(check_models(plan));
   std::vector<AxisFlag> axes;
   for (const config::AxisPlan& axis : plan.bench.axes) {
     PTERUN_ASSIGN(AxisFlag flag, axis_flag(axis));
@@ -204,9 +225,8 @@ Result<std::vector<BenchCell>> make_cells(const config::Plan& plan, const Invoca
       cell.axes = std::move(row);
       for (std::size_t i = 0; i < axes.size(); ++i)
         cell.name += fmt::format("{}{}={}", cell.name.empty() ? "" : " ", axes[i].label, cell.axes[i].second);
-      if (axes.empty()) cell.name = std::filesystem::path(cell.model).filename();
-      if (!axes.empty() && plan.models.size() > 1)
-        cell.name = std::filesystem::path(cell.model).filename().string() + " " + cell.name;
+      if (axes.empty() || plan.models.size() > 1)
+        cell.name = model_name(plan, cell.model) + (axes.empty() ? "" : " ") + cell.name;
       cell.flags = cell_flags(plan, invocation, cell, axes);
       PTERUN_TRY(check_cell(cell));
       cells.push_back(std::move(cell));

@@ -9,25 +9,44 @@
 #include "report/formats/json.h"
 #include "report/formats/junit.h"
 #include "report/formats/markdown.h"
+#include "report/formats/option_list.h"
 #include "report/formats/text.h"
 #include "samples.h"
 
 namespace pterun::report {
 namespace {
 
-// Every format of both kinds of report.
-TEST_CASE("reports are as their golden files") {
-  check_golden("report.json", to_json(sample_run()));
-  check_golden("report.txt", to_text(sample_run(), {}));
-  check_golden("bench.txt", to_text(sample_bench(), {}));
-  check_golden("run.csv", to_csv(sample_run()));
-  check_golden("bench.csv", to_csv(sample_bench()));
-  check_golden("run.md", to_markdown(sample_run()));
-  check_golden("bench.md", to_markdown(sample_bench()));
-  check_golden("run.junit.xml", to_junit(sample_run()));
-  check_golden("bench.junit.xml", to_junit(sample_bench()));
-  check_golden("run.hyperfine.json", to_hyperfine(sample_run()));
-  check_golden("bench.google-benchmark.json", to_google_benchmark(sample_bench()));
+struct Sample {
+  std::string name;
+  RunReport report;
+};
+
+// Every kind of report, as it comes from a command.
+std::vector<Sample> samples() {
+  return {{"run", sample_run()},         {"bench", sample_bench()},     {"sweep", sample_sweep()},
+          {"compare", sample_compare()}, {"options", sample_options()}, {"error", sample_error()}};
+}
+
+// HTML is judged in a browser instead: tests/cli/html_test.py.
+TEST_CASE("every kind of report is in every format as its golden file") {
+  for (const auto& [name, report] : samples()) {
+    check_golden(name + ".txt", to_text(report, {}));
+    check_golden(name + ".json", to_json(report));
+    check_golden(name + ".csv", to_csv(report));
+    check_golden(name + ".md", to_markdown(report));
+    check_golden(name + ".junit.xml", to_junit(report));
+    if (report.timing.steady_ns.empty() && !report.bench) continue;  // nothing to export
+    check_golden(name + ".hyperfine.json", to_hyperfine(report));
+    check_golden(name + ".google-benchmark.json", to_google_benchmark(report));
+  }
+}
+
+TEST_CASE("the list of options is as its golden files") {
+  const std::vector<BackendOptions> backends = sample_option_list();
+  check_golden("options_list.names.txt", option_list_text(backends, -1));
+  check_golden("options_list.txt", option_list_text(backends, 0));
+  check_golden("options_list.examples.txt", option_list_text(backends, 1));
+  check_golden("options_list.json", option_list_json(backends));
 }
 
 TEST_CASE("every format can show a report that holds nothing, and cells without measurements") {

@@ -4,7 +4,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include "report/formats/csv.h"
+#include "report/formats/exports.h"
+#include "report/formats/html.h"
 #include "report/formats/json.h"
+#include "report/formats/junit.h"
+#include "report/formats/markdown.h"
 #include "report/formats/text.h"
 #include "samples.h"
 
@@ -13,12 +18,19 @@ using namespace pterun::report;
 using nlohmann::json;
 
 TEST_CASE("a report that is read back says the same again") {
-  for (const RunReport& report : {sample_run(), sample_bench()}) {
+  for (const RunReport& report :
+       {sample_run(), sample_bench(), sample_sweep(), sample_compare(), sample_options(), sample_error()}) {
     const std::string text = to_json(report);
     const auto read = read_report(text, "r.json");
     REQUIRE(read.has_value());
     CHECK(to_json(*read) == text);
     CHECK(to_text(*read, {}) == to_text(report, {}));
+    CHECK(to_csv(*read) == to_csv(report));
+    CHECK(to_markdown(*read) == to_markdown(report));
+    CHECK(to_junit(*read) == to_junit(report));
+    CHECK(to_html(*read) == to_html(report));
+    CHECK(to_hyperfine(*read) == to_hyperfine(report));
+    CHECK(to_google_benchmark(*read) == to_google_benchmark(report));
   }
 }
 
@@ -67,7 +79,7 @@ TEST_CASE("what is no report is refused, naming the file") {
 
 TEST_CASE("a value of another type is refused with its JSON pointer, what was expected and what was found") {
   const auto error_with = [](const std::string& pointer, const json& value) {
-    json document = json::parse(to_json(sample_bench()));
+    json document = json::parse(to_json(sample_sweep()));
     document[json::json_pointer(pointer)] = value;
     const auto read = read_report(document.dump(), "r.json");
     REQUIRE_FALSE(read.has_value());

@@ -42,114 +42,7 @@ OptionReport process_wide_option() {
   return option;
 }
 
-// Whole numbers only, so that the samples are the same everywhere.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::int64_t roll(std::int64_t sides) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<std::int64_t>((state_ >> 33) % static_cast<std::uint64_t>(sides));
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-// Runs around `level_ns` with a tail upwards, a level of its own and a small drift.
-ProcessReport sample_process(std::size_t block, std::int64_t level_ns, Dice& dice) {
-  ProcessReport process;
-  process.block = block;
-  process.load_ns = 4 * level_ns + dice.roll(level_ns / 4);
-  process.first_ns = 2 * level_ns + dice.roll(level_ns / 5);
-  process.warmup_runs = 5;
-  process.stop = "enough";
-  const std::int64_t level = level_ns + dice.roll(level_ns / 60);
-  for (std::int64_t run = 0; run < 60; ++run) {
-    std::int64_t time = level + run * level / 6000;
-    for (int i = 0; i < 3; ++i)
-      time += dice.roll(level / 80);
-    if (dice.roll(30) == 0) time += dice.roll(level / 3);
-    process.samples_ns.push_back(time);
-  }
-  process.steady = bench::summarize(process.samples_ns);
-  process.memory = {{"peak_rss_bytes", 9000000 + dice.roll(50000)},
-                    {"planned_bytes", 65536},
-                    {"workspace_after_load_bytes", 131072},
-                    {"rss_after_first_bytes", 8900000},
-                    {"rss_after_load_bytes", 8100000},
-                    {"rss_before_load_bytes", 5200000},
-                    {"rss_steady_bytes", 8950000}};
-  process.output_sha256 = {std::string(64, 'c')};
-  return process;
-}
-
-CellReport sample_cell(const std::string& threads, const std::string& mode, std::int64_t level_ns, Dice& dice) {
-  CellReport cell;
-  cell.options = {{"XnnpackBackend", "workspace_sharing_mode", "load", mode, Evidence::kEffective}};
-  cell.name = "threads=" + threads + " XnnpackBackend.workspace_sharing_mode=" + mode;
-  cell.model = "m.pte";
-  cell.axes = {{"XnnpackBackend.workspace_sharing_mode", mode}, {"threads", threads}};
-  cell.command =
-      "pterun bench m.pte --threads " + threads + " --load-option XnnpackBackend.workspace_sharing_mode=" + mode;
-  for (std::size_t block = 0; block < 5; ++block)
-    cell.processes.push_back(sample_process(block, level_ns, dice));
-  cell.metrics = summarize_cell(cell.processes);
-  return cell;
-}
-
 }  // namespace
-
-RunReport sample_bench() {
-  RunReport report;
-  report.kind = Kind::kBench;
-  report.status = Status::kFail;
-  report.exit_code = 7;
-  report.error = make_error(ErrorCode::kGate, "a performance gate failed: p50>+3% on threads=2 <global>");
-  report.manifest.started_at = "2026-12-02T09:30:00Z";
-  report.manifest.argv = {"pterun", "bench", "m.pte", "--axis", "threads=1,2", "--processes", "5"};
-  report.manifest.resolved_config_json = R"({"threads":null})";
-  report.manifest.versions = {{"build_type", "Release"}, {"pterun", "0.1.0"}};
-  report.manifest.host = {{"cpu", "A <fast> & \"good\" one"}, {"system", "Linux"}};
-  report.manifest.files = {{"model", "m.pte", 2048, std::string(64, 'a')}};
-  report.manifest.verification = "full";
-  BenchReport& bench = report.bench.emplace();
-  Dice dice(7);
-  for (const std::string threads : {"1", "2"}) {
-    std::int64_t level_ns = threads == "1" ? 900000 : 520000;
-    for (const std::string mode : {"disabled", "per_model", "global"}) {
-      bench.cells.push_back(sample_cell(threads, mode, level_ns, dice));
-      level_ns += level_ns / 25;
-    }
-  }
-  bench.cells[0].is_baseline = true;
-  const auto compare = [&](std::size_t cell, double ratio, bench::Verdict verdict) {
-    bench.cells[cell].comparison =
-        CellComparison{{ratio, bench::Interval{ratio - 0.02, ratio + 0.02}, {}, {}, 5}, {verdict, 0.01, 0.9}};
-    bench.cells[cell].outputs = OutputCheck{true, true, "", 0};
-  };
-  compare(1, 1.04, bench::Verdict::kSlower);
-  compare(2, 1.01, bench::Verdict::kInconclusive);
-  compare(3, 0.58, bench::Verdict::kFaster);
-  compare(4, 0.6, bench::Verdict::kFaster);
-  bench.cells[4].outputs = OutputCheck{false, false, "output_0: 1 of 10 elements are outside", 0.5};
-  bench.cells[5].failures = {{"crash", "killed by signal 9 (Killed)", 6}};
-  bench.cells[5].processes.clear();
-  bench.cells[5].metrics = {};
-  bench.cells[0].profile = {
-      {"forward", 0, "delegate 0 (XnnpackBackend)", 8000000, 10, 0.8, {{"Fully Connected", 7000000, 10, 0.875}}},
-      {"forward", 1, "aten::add.out", 2000000, 10, 0.2, {}}};
-  bench.cells[0].warnings = {{"noisy", "times vary by 12.0 %", "compare medians"}};
-  bench.processes = 5;
-  bench.order_seed = 3;
-  bench.margin = 0.02;
-  bench.control =
-      ControlReport{{{1.002, bench::Interval{0.99, 1.014}, {}, {}, 5}, {bench::Verdict::kEquivalent, 0.6, 0.01}}, 0.04};
-  bench.gates = {{"p50>+3%", bench.cells[1].name, 1.04e6, 1e6, bench::Interval{1.02, 1.06}, "failed"},
-                 {"p50>+3%", bench.cells[3].name, 0.58e6, 1e6, bench::Interval{0.56, 0.6}, "passed"},
-                 {"load>50ms", bench.cells[1].name, 4e6, {}, {}, "inconclusive"}};
-  report.warnings = {{"noisy", bench.cells[0].name + ": times vary by 12.0 %", "compare medians"}};
-  return report;
-}
 
 RunReport sample_run() {
   RunReport report;
@@ -224,6 +117,99 @@ RunReport sample_run() {
   report.memory = {{"peak_rss_bytes", 1048576}, {"planned_bytes", 64}};
   report.warnings = {{"no_delegate", "method 'forward' runs without any delegate", "export it for XNNPACK"}};
   return report;
+}
+
+RunReport sample_compare() {
+  RunReport report = sample_run();
+  report.kind = Kind::kCompare;
+  report.manifest.argv = {"pterun", "compare", "a.npz", "b.npz"};
+  report.manifest.files = {{"outputs", "a.npz", 512, std::string(64, 'd')},
+                           {"reference", "b.npz", 520, std::string(64, 'e')}};
+  report.manifest.threads = 0;
+  report.manifest.verification = "";
+  report.options.clear();
+  report.required_evidence.reset();
+  report.load = {};
+  report.methods.clear();
+  report.accuracy.clear();
+  report.timing = {};
+  report.memory.clear();
+  report.warnings.clear();
+  report.outputs.front().method = "";
+  report.outputs.front().name = "logits";
+  report.comparisons.front().name = "logits";
+  report.comparisons.back().name = "state|1";
+  ComparisonReport missing;
+  missing.name = "extra";
+  missing.output = 2;
+  missing.comparison.reason = "B has no such tensor";
+  for (double* value : {&missing.comparison.metrics.max_abs, &missing.comparison.metrics.cosine})
+    *value = std::numeric_limits<double>::quiet_NaN();
+  report.comparisons.push_back(missing);
+  for (ComparisonReport& item : report.comparisons) {
+    item.method = "";
+    item.reference = "b.npz";
+    item.reference_kind = "file";
+    item.quanta.reset();
+  }
+  return report;
+}
+
+RunReport sample_options() {
+  RunReport report;
+  report.kind = Kind::kOptions;
+  report.manifest.started_at = "2026-12-02T09:30:00Z";
+  report.manifest.argv = {"pterun", "options", "check"};
+  report.manifest.versions = {{"pterun", "0.1.0"}};
+  OptionReport process_wide = process_wide_option();
+  process_wide.restored = process_wide.original;
+  OptionReport load = load_option();
+  load.receipts.clear();
+  load.effects.clear();
+  load.evidence = Evidence::kAccepted;
+  report.options = {process_wide, load};
+  return report;
+}
+
+RunReport sample_error() {
+  RunReport report;
+  report.status = Status::kError;
+  report.error = make_error(ErrorCode::kUnknownOption, "XnnpackBackend.workspace_mode: no such option | expected <one>")
+                     .at("option", "XnnpackBackend.workspace_mode")
+                     .at("source", "--load-option #1")
+                     .with_hint("did you mean workspace_sharing_mode?");
+  report.exit_code = 2;
+  report.manifest.started_at = "2026-12-02T09:30:00Z";
+  report.manifest.argv = {"pterun", "run", "m.pte", "--load-option", "XnnpackBackend.workspace_mode=1"};
+  report.manifest.versions = {{"pterun", "0.1.0"}};
+  report.manifest.host = {{"system", "Linux"}};
+  return report;
+}
+
+std::vector<BackendOptions> sample_option_list() {
+  ListedOption mode;
+  mode.spec.key = "workspace_sharing_mode";
+  mode.spec.type = options::OptionType::kInt;
+  mode.spec.process_wide = true;
+  mode.spec.load = true;
+  mode.spec.default_value = options::OptionValue(2);
+  mode.spec.min = 0;
+  mode.spec.max = 2;
+  mode.spec.names = {{"disabled", 0}, {"per_model", 1}, {"global", 2}};
+  mode.spec.doc = "Who shares workspaces.";
+  mode.current = options::OptionValue(1);
+  ListedOption path;
+  path.spec.key = "packed_cache_path";
+  path.spec.load = true;
+  path.spec.default_value = options::OptionValue(std::string());
+  path.spec.requires_true = "weight_cache_enabled";
+  ListedOption save;
+  save.spec.key = "save_weight_cache_on_disk";
+  save.spec.type = options::OptionType::kBool;
+  save.spec.process_wide = true;
+  save.spec.action = true;
+  save.spec.doc = "Saves \"live\" caches.";
+  return {{"XnnpackBackend", true, {mode, path, save}}, {"AbsentBackend", false, {}}};
 }
 
 void check_golden(const std::string& name, const std::string& text) {
