@@ -161,6 +161,7 @@ void read_settings(const Node& root, Command command, Plan& plan) {
   reader.read("/fresh_state", plan.fresh_state);
   reader.read("/diverge", plan.diverge);
   reader.read("/diverge_inputs", plan.diverge_inputs);
+  reader.read("/node", plan.node);
   reader.read("/python", plan.python);
   reader.read("/python_timeout_s", plan.python_timeout_s);
   read_bench(reader, plan.bench);

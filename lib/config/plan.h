@@ -143,6 +143,7 @@ struct Plan {
   Setting<std::uint64_t> warmup;
   Setting<bool> diverge;                       // find the first node that is off
   Setting<std::string> diverge_inputs;         // .npz for the inputs of that node; "": MODEL.diverge.npz
+  Setting<std::string> node;                   // --node INSTRUCTION[:NODE]; "": the whole method
   Setting<bool> fresh_state;                   // reset mutable buffers before every execution
   Setting<std::string> python{"python3", {}};  // interpreter for live references
   Setting<double> python_timeout_s{600.0, {}};

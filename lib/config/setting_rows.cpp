@@ -112,6 +112,10 @@ constexpr SettingRow kRows[] = {
     {value_flag("--diverge-inputs", "FILE.npz", "where --diverge writes that node's inputs; default: MODEL.diverge.npz",
                 kFile),
      "/diverge_inputs", Kind::kPath, kRun},
+    {value_flag("--node", "INSTRUCTION[:NODE]",
+                "run only this operator, or this node of the delegate that the instruction calls, on --inputs; "
+                "inspect -v lists the numbers"),
+     "/node", Kind::kText, kRun},
     {value_flag("--python", "PROGRAM", "Python interpreter for live references", kFile), "/python", Kind::kPath, kWork,
      0, 0, "\"python3\""},
     {value_flag("--python-timeout", "SECONDS", "how long a live reference may take for each answer"),

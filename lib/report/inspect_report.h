@@ -41,6 +41,18 @@ struct InspectNamedConstant {  // that a payload refers to
   std::string found;  // "program", the .ptd file, or "" when it is nowhere
 };
 
+struct InspectNode {   // of a delegate's graph; its number is its place in the list
+  std::string kind;    // "Conv2d"
+  std::string output;  // "fp32[1, 8, 8, 16]"
+};
+
+struct InspectInstruction {  // an operator or delegate call
+  std::size_t chain = 0;
+  std::size_t index = 0;  // in its chain
+  std::string name;       // of the operator or the backend
+  std::optional<std::size_t> delegate;
+};
+
 struct InspectDelegate {
   std::string backend;
   bool available = false;  // in this build
@@ -49,6 +61,7 @@ struct InspectDelegate {
   std::vector<InspectCompileSpec> compile_specs;
   // Of payloads that this build can read:
   std::vector<InspectCount> nodes;              // by kind, sorted by name
+  std::vector<InspectNode> graph;               // one by one, in order
   std::vector<InspectNamedConstant> constants;  // in the order they are looked up, up to the first that is missing
   std::string problem;                          // why it cannot be read; "" when it can
 };
@@ -72,6 +85,7 @@ struct InspectMethod {
   std::vector<InspectValue> outputs;
   std::vector<InspectBuffer> buffers;
   std::vector<InspectDelegate> delegates;
+  std::vector<InspectInstruction> chain;   // in order, without moves, jumps and frees
   std::vector<InspectOperator> operators;  // sorted by name
   std::vector<InspectExternal> externals;  // sorted by key
   std::size_t values = 0;

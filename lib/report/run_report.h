@@ -112,6 +112,16 @@ struct IoReport {
   std::string sha256;  // inputs: of the bytes in row-major order, when a report was asked for
 };
 
+// Of `pterun run --node`: what ran by itself, an operator or a node of a delegate.
+struct NodeReport {
+  std::string method;
+  std::size_t instruction = 0;  // index in the method's chain
+  std::optional<std::size_t> delegate;
+  std::optional<std::size_t> node;  // index in the delegate's list of nodes
+  std::string name;                 // "aten::add.out", "Conv2d"
+  std::vector<IoReport> inputs;
+};
+
 struct MethodReport {
   std::string name;
   std::int64_t load_ns = 0;
@@ -214,6 +224,7 @@ struct RunReport {
   Timing timing;
   std::map<std::string, std::int64_t> memory;  // "peak_rss_bytes", "planned_bytes", …
   std::vector<Warning> warnings;
+  std::optional<NodeReport> node;        // of `pterun run --node`
   std::optional<DivergeReport> diverge;  // of `pterun run --diverge`
   std::optional<InspectReport> inspect;  // of `pterun inspect`
   std::optional<BenchReport> bench;      // of `pterun bench`

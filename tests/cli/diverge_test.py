@@ -36,7 +36,7 @@ class Diverge(Case):
         self.assertEqual(found["reference"], str(other))
         self.assertEqual((found["first"]["name"], found["diverging"]), ("Conv2d", 1))
         self.assertGreater(found["first"]["max_abs"], found["first"]["allowed"])
-        self.assertIn("--diverge", found["command"])
+        self.assertIn("--node 0:1", found["command"])
         with zipfile.ZipFile(self.folder / found["inputs_file"]) as archive:
             self.assertEqual(sorted(archive.namelist()), ["got.npy", "input_0.npy", "want.npy"])
         self.assertEqual(found["inputs_file"], "net.diverge.npz")

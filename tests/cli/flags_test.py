@@ -84,6 +84,7 @@ RUN = WORK + REPORTS + [
     ("--timeout", [SILERO, *ENDLESS, "--timeout", "0.3"], [SILERO], "code"),
     ("--diverge", [ADD, "--diverge"], None, "/diverge"),
     ("--diverge-inputs", [ADD, "--diverge-inputs", "x.npz"], None, "warning[inert_flag]"),
+    ("--node", [ADD, "--node", "0:0"], None, "/node"),
     ("--print", [ADD, "--print", "all"], None, "text"),
     ("--progress", [SILERO, *ENDLESS, "--timeout", "2.5", "--progress"], None, "\r"),
     ("--no-progress", [SILERO, *ENDLESS, "--timeout", "2.5", "--no-progress"], None, "terminal"),

@@ -3,6 +3,7 @@
 
 #include "pterun/commands/commands.h"
 #include "pterun/failure.h"
+#include "pterun/node/node_session.h"
 #include "pterun/session/interrupt.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/print_plan.h"
@@ -10,9 +11,26 @@
 #include "pterun/session/run_session.h"
 #include "pterun/session/save_outputs.h"
 #include "pterun/session/terminal.h"
+#include "pterun/session/verdict.h"
 #include "report/formats/text.h"
 
 namespace pterun::app {
+
+namespace {
+
+// Runs a session to its end; what it saves afterwards can fail as well.
+template <typename Session>
+void finish(Session&& session, Deadline& deadline, const OutputSaver& saver, report::RunReport& report) {
+  session.run(report);
+  deadline.disarm();
+  if (report.status == report::Status::kError) return;
+  auto saved = saver.save(session.steps());
+  if (saved) return;
+  report.error = std::move(saved).error();
+  settle(report);
+}
+
+}  // namespace
 
 Result<int> run_command(Invocation& invocation) {
   PTERUN_ASSIGN(const config::Plan plan, make_plan(invocation, config::Command::kRun));
@@ -23,16 +41,10 @@ Result<int> run_command(Invocation& invocation) {
   report::RunReport report = begin_report(report::Kind::kRun, invocation);
   files.events().start(invocation.command, invocation.argv);
   Deadline deadline(plan.timeout_s, [&](const Error& error) { report_expiry(invocation, error, files); });
-  RunSession session(plan, files.wants_report(), files.events(), deadline);
-  session.run(report);
-  deadline.disarm();
-  if (report.status != report::Status::kError) {
-    auto saved = saver.save(session.steps());
-    if (!saved) {
-      report.error = std::move(saved).error();
-      report.exit_code = exit_code(*report.error);
-      report.status = report::Status::kError;
-    }
+  if (plan.node->empty()) {
+    finish(RunSession(plan, files.wants_report(), files.events(), deadline), deadline, saver, report);
+  } else {
+    finish(NodeSession(plan, files.wants_report(), files.events(), deadline), deadline, saver, report);
   }
   PTERUN_TRY(files.write(report));
   invocation.report_written = files.wants_report();

@@ -54,6 +54,10 @@ double epsilon_of(DType dtype) {
   }
 }
 
+double rounding_allowance(DType dtype, double rounding, double largest) {
+  return rounding + 8 * epsilon_of(dtype) * largest;
+}
+
 void sort_by_share(std::vector<report::DivergeNode>& nodes) {
   constexpr std::size_t kShown = 5;
   const auto ratio = [](const report::DivergeNode& node) {
@@ -124,7 +128,7 @@ Result<void> NodeJudge::note(const ResultPlace& place, report::DivergeNode node,
   node.max_abs = found.max_abs;
   node.largest = found.largest;
   findings_.push_back({place.visit, std::move(node), tolerance.atol + tolerance.rtol * found.largest,
-                       rounding + 8 * epsilon_of(judged) * found.largest});
+                       rounding_allowance(judged, rounding, found.largest)});
   return {};
 }
 

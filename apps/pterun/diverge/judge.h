@@ -15,6 +15,10 @@ namespace pterun::app {
 report::DivergeNode node_at(const ResultPlace& place);
 // One unit in the last place of 1; 0 for integers.
 double epsilon_of(DType dtype);
+// What a result may be off by however small the tolerance, since XNNPACK and the reference kernels round at other
+// places: `rounding` for a border between two quantised steps (interpreter::NodeCheck), and eight units in the last
+// place of the largest result. `dtype` is the one that the result is judged as.
+double rounding_allowance(DType dtype, double rounding, double largest);
 // The five that come closest to what they are allowed, the closest first.
 void sort_by_share(std::vector<report::DivergeNode>& nodes);
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "pterun/node/node_file.h"
 #include "tensor/host_copy.h"
 #include "tensor/io/npz.h"
 
@@ -12,11 +13,10 @@ namespace pterun::app {
 
 Result<void> TensorKeeper::before_operator(const ResultPlace& place, const runtime::Instruction& instruction) {
   if (place.visit != request_.inputs_of) return {};
-  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    const Value& value = *instruction.args[i];
-    if (!value.is_scalar() && (value.tensor() == nullptr || value.tensor()->raw_data() == nullptr)) continue;
-    PTERUN_ASSIGN(HostTensor copy, host_copy(value));
-    PTERUN_TRY(keep(fmt::format("input_{}", i), std::move(copy)));
+  for (const ArgumentSlot& slot : argument_slots(instruction.args)) {
+    if (slot.value->tensor() != nullptr && slot.value->tensor()->raw_data() == nullptr) continue;
+    PTERUN_ASSIGN(HostTensor copy, host_copy(*slot.value));
+    PTERUN_TRY(keep(slot.key, std::move(copy)));
   }
   return {};
 }
@@ -38,7 +38,7 @@ Result<void> TensorKeeper::after_operator(const ResultPlace& place, const runtim
 Result<void> TensorKeeper::visit_node(const ResultPlace& place, const backends::interpreter::NodeCheck& check) {
   if (place.visit == request_.inputs_of) {
     for (std::size_t i = 0; i < check.inputs.size(); ++i)
-      PTERUN_TRY(keep_reals(fmt::format("input_{}", i), *check.inputs[i].shape, *check.inputs[i].reals));
+      PTERUN_TRY(keep_reals(input_key(i), *check.inputs[i].shape, *check.inputs[i].reals));
   }
   if (place.visit != request_.result_of) return {};
   PTERUN_TRY(keep_reals("got", *check.output.shape, *check.output.reals));

@@ -11,6 +11,7 @@
 #include "program/bundled_program.h"
 #include "program/external_data.h"
 #include "program/program.h"
+#include "pterun/session/inspect_chain.h"
 #include "runtime/method_state.h"
 
 namespace pterun::app {
@@ -95,6 +96,7 @@ void describe_payload(const Sources& sources, Bytes payload, report::InspectDele
     ++nodes[std::string(xnnpack_payload::node_kind_name(node.kind))];
   for (const auto& [name, count] : nodes)
     delegate.nodes.push_back({name, count});
+  delegate.graph = list_nodes(*graph);
 }
 
 report::InspectDelegate describe_delegate(const program::DelegateSpec& spec, const Sources& sources) {
@@ -207,6 +209,7 @@ report::InspectMethod describe_method(const program::MethodPlan& plan, const Sou
   }
   count_tensors(plan, method);
   count_instructions(plan, method);
+  method.chain = list_instructions(plan);
   for (report::InspectOperator& op : method.operators)
     op.available = sources.operators.find(op.name) != nullptr;
   add_externals(plan, sources.files, method);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -139,6 +140,17 @@ report::OutputReport describe_output(std::size_t step, const runtime::Method& me
   return output;
 }
 
+report::IoReport describe_input(const std::string& name, std::string source, const Tensor& tensor, bool hash) {
+  report::IoReport io;
+  io.kind = "tensor";
+  io.dtype = dtype_name(tensor.dtype());
+  io.shape = sizes_of(tensor.shape());
+  io.description = name + " " + tensor.describe();
+  io.source = std::move(source);
+  if (hash) io.sha256 = sha256_of_tensor(tensor);
+  return io;
+}
+
 report::LoadReport describe_load(const runtime::LoadedProgram& program) {
   report::LoadReport load;
   load.program_ns = program.times().program_ns;
@@ -229,6 +241,16 @@ Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size
     tolerance.bounds = *std::move(bounds);
   }
   return tolerance;
+}
+
+void hash_files(report::Manifest& manifest) {
+  for (report::FileIdentity& file : manifest.files) {
+    auto digest = sha256_of_file(file.path);
+    if (!digest) continue;
+    file.sha256 = *std::move(digest);
+    std::error_code ignored;
+    file.bytes = std::filesystem::file_size(file.path, ignored);
+  }
 }
 
 std::string reference_file(const std::string& spec) {

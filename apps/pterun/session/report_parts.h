@@ -27,6 +27,8 @@ std::string sha256_of_tensor(const Tensor& tensor);
 // `index` counts the outputs that are not None; `value` is the slot that `tensor` is a copy of.
 report::OutputReport describe_output(std::size_t step, const runtime::Method& method, std::size_t index,
                                      const Value& value, const Tensor& tensor, config::PrintMode print, bool hash);
+// An input of a single node.
+report::IoReport describe_input(const std::string& name, std::string source, const Tensor& tensor, bool hash);
 report::LoadReport describe_load(const runtime::LoadedProgram& program);
 report::MethodReport describe_method(const runtime::Method& method, const StepInputs& inputs, bool hash);
 // Puts the memory of this moment under the name of a phase ("after_load") into report.memory: the resident set and its
@@ -38,6 +40,8 @@ void warn_without_delegate(const runtime::LoadedProgram& program, LogSink& log);
 // The tolerance of one output: the dtype's default, then the step's rules for all floating outputs, then its own rules.
 // Errors: kUsage for bounds that cannot be parsed.
 Result<compare::Tolerance> tolerance_for(const config::StepPlan& step, std::size_t output, DType dtype);
+// Fills in size and digest of the files of a run; those that cannot be read stay without.
+void hash_files(report::Manifest& manifest);
 // The file behind a --reference spec, "" when there is none.
 std::string reference_file(const std::string& spec);
 

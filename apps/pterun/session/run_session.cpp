@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/sha256.h"
 #include "pterun/catalogue.h"
 #include "pterun/diverge/divergence.h"
+#include "pterun/node/node_command.h"
 #include "pterun/session/host.h"
 #include "pterun/session/inert_settings.h"
 #include "pterun/session/interrupt.h"
@@ -19,7 +19,7 @@
 #include "pterun/session/plan_manifest.h"
 #include "pterun/session/progress.h"
 #include "pterun/session/report_parts.h"
-#include "report/formats/wording.h"
+#include "pterun/session/verdict.h"
 #include "runtime/output_scale.h"
 #include "tensor/host_copy.h"
 #include "tensor/io/npz.h"
@@ -47,11 +47,7 @@ void RunSession::run(report::RunReport& report) {
   deadline_.enter("hashing files");
   if (hash_files_) hash(report);
   report.warnings = log_.warnings;
-  if (!report.error) return;
-  report.exit_code = exit_code(*report.error);
-  const bool is_verdict = report.error->blame == Blame::kOutputs || report.error->blame == Blame::kEvidence ||
-                          report.error->blame == Blame::kGate;
-  report.status = is_verdict ? report::Status::kFail : report::Status::kError;
+  settle(report);
 }
 
 Result<void> RunSession::run_all(report::RunReport& report) {
@@ -94,7 +90,7 @@ Result<void> RunSession::diverge(report::RunReport& report) {
     if (step.plan->reference->starts_with("pte:")) request.walk.reference_program = step.plan->reference->substr(4);
   }
   PTERUN_ASSIGN(report.diverge, find_divergence(request));
-  if (report.diverge->first) report.diverge->command = report::command_text(report.manifest);
+  if (report.diverge->first) report.diverge->command = node_command(report.manifest, plan_, *report.diverge);
   return {};
 }
 
@@ -258,12 +254,7 @@ Result<void> RunSession::keep_outputs(report::RunReport& report) {
 }
 
 Result<void> RunSession::judge(report::RunReport& report) const {
-  std::string failed;
-  for (const report::ComparisonReport& item : report.comparisons) {
-    if (item.comparison.pass) continue;
-    failed += fmt::format("{}output {} of '{}': {}", failed.empty() ? "" : "; ", item.output, item.method,
-                          item.comparison.reason);
-  }
+  std::string failed = failed_comparisons(report);
   if (report.diverge && report.diverge->first) {
     const report::DivergeNode& first = *report.diverge->first;
     failed +=
@@ -305,13 +296,7 @@ void RunSession::hash(report::RunReport& report) const {
     add("reference", reference_file(*step.plan->reference));
   }
   add("config", *plan_.config_file);
-  for (report::FileIdentity& file : report.manifest.files) {
-    auto digest = sha256_of_file(file.path);
-    if (!digest) continue;
-    file.sha256 = *std::move(digest);
-    std::error_code ignored;
-    file.bytes = std::filesystem::file_size(file.path, ignored);
-  }
+  hash_files(report.manifest);
 }
 
 }  // namespace pterun::app

@@ -24,23 +24,6 @@ Result<void> check_kind(const config::StepPlan& plan) {
           .at("source", plan.reference_kind.origin.describe()));
 }
 
-// Integers are steps themselves; floats come from steps of the scale.
-std::optional<report::Quanta> quanta_of(const compare::Metrics& metrics, DType dtype, std::optional<double> scale) {
-  if (!scale || !(*scale > 0)) return std::nullopt;
-  const double step = is_floating(dtype) ? *scale : 1.0;
-  return report::Quanta{*scale, metrics.max_abs / step, metrics.mean_abs / step};
-}
-
-void tell(const report::ComparisonReport& item, EventLog& events) {
-  events.emit("comparison", {{"step", item.step},
-                             {"method", item.method},
-                             {"output", item.output},
-                             {"reference", item.reference},
-                             {"pass", item.comparison.pass},
-                             {"max_abs", item.comparison.metrics.max_abs},
-                             {"reason", item.comparison.reason}});
-}
-
 Result<void> compare_step(std::size_t index, const PreparedStep& step, const reference::Expected& expected,
                           EventLog& events, report::RunReport& report) {
   if (expected.outputs.size() != step.outputs.size()) {
@@ -84,6 +67,23 @@ Result<void> count_correct(std::size_t index, const PreparedStep& step, report::
 }
 
 }  // namespace
+
+// Integers are steps themselves; floats come from steps of the scale.
+std::optional<report::Quanta> quanta_of(const compare::Metrics& metrics, DType dtype, std::optional<double> scale) {
+  if (!scale || !(*scale > 0)) return std::nullopt;
+  const double step = is_floating(dtype) ? *scale : 1.0;
+  return report::Quanta{*scale, metrics.max_abs / step, metrics.mean_abs / step};
+}
+
+void tell(const report::ComparisonReport& item, EventLog& events) {
+  events.emit("comparison", {{"step", item.step},
+                             {"method", item.method},
+                             {"output", item.output},
+                             {"reference", item.reference},
+                             {"pass", item.comparison.pass},
+                             {"max_abs", item.comparison.metrics.max_abs},
+                             {"reason", item.comparison.reason}});
+}
 
 Result<void> StepReferences::prepare(const config::Plan& plan, const ReferenceParts& parts,
                                      std::span<PreparedStep> steps) {

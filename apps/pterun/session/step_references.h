@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,6 +41,11 @@ class StepReferences {
   std::unique_ptr<runtime::Loader> interpreter_;
   std::vector<std::pair<std::string, std::unique_ptr<reference::Source>>> sources_;  // by spec
 };
+
+// An error in steps of the scale that a result comes from; nothing without a scale.
+std::optional<report::Quanta> quanta_of(const compare::Metrics& metrics, DType dtype, std::optional<double> scale);
+// The event of one comparison.
+void tell(const report::ComparisonReport& item, EventLog& events);
 
 // Holds the executed steps' outputs against their labels and references: the report gets accuracies and comparisons.
 // Errors: kReference for a reference that cannot be had or does not fit, kUsage for a tolerance.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "backends/interpreter/run_node.h"
+#include "backends/xnnpack_payload/node_graph.h"
 
 namespace pterun::backends::interpreter {
 namespace {
@@ -109,10 +110,8 @@ class Checker {
       NodeCheck result;
       result.node = &node;
       result.position = position;
-      for (const ValueIndex input : node.input_ids()) {
-        if (input == kNoValue || graph_.values[input].is_constant) continue;
+      for (const ValueIndex input : xnnpack_payload::visible_inputs(graph_, node))
         result.inputs.push_back({input, &shapes_[input], &reals_[input]});
-      }
       result.output = {output, &shapes_[output], &reals_[output]};
       result.want = &want;
       result.dtype = seen_[output]->dtype();

@@ -24,7 +24,7 @@ struct NodeOperand {
 struct NodeCheck {
   const xnnpack_payload::Node* node = nullptr;
   std::size_t position = 0;         // in the graph's list of nodes
-  std::vector<NodeOperand> inputs;  // those that are no constants
+  std::vector<NodeOperand> inputs;  // what it is computed from: xnnpack_payload::visible_inputs
   NodeOperand output;               // what was seen
   const Reals* want = nullptr;      // what the node gives in double, rounded to the output's type
   DType dtype = DType::kFloat32;    // of the seen output

@@ -11,8 +11,8 @@ namespace pterun::report {
 
 nlohmann::json inspect_json(const InspectReport& report);
 
-// For a person at a terminal. With verbosity 1 every named blob and every compile spec, with -1 one line a method: what
-// is missing.
+// For a person at a terminal. With verbosity 1 every named blob, compile spec, instruction and node, with -1 one line a
+// method: what is missing.
 std::string inspect_text(const InspectReport& report, int verbosity);
 
 }  // namespace pterun::report

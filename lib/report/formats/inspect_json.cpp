@@ -48,8 +48,17 @@ json delegate_json(const InspectDelegate& delegate) {
           {"calls", delegate.calls},
           {"compile_specs", std::move(specs)},
           {"nodes", std::move(nodes)},
+          {"graph", list(delegate.graph,
+                         [](const InspectNode& node) { return json{{"kind", node.kind}, {"output", node.output}}; })},
           {"constants", std::move(constants)},
           {"problem", delegate.problem.empty() ? json(nullptr) : json(delegate.problem)}};
+}
+
+json instruction_json(const InspectInstruction& instruction) {
+  return {{"chain", instruction.chain},
+          {"index", instruction.index},
+          {"name", instruction.name},
+          {"delegate", instruction.delegate ? json(*instruction.delegate) : json(nullptr)}};
 }
 
 json operator_json(const InspectOperator& op) {
@@ -99,7 +108,8 @@ json method_json(const InspectMethod& method) {
            {{"chains", method.chains},
             {"kernel_calls", method.kernel_calls},
             {"delegate_calls", method.delegate_calls},
-            {"other", method.other_instructions}}},
+            {"other", method.other_instructions},
+            {"list", list(method.chain, instruction_json)}}},
           {"constants", {{"tensors", method.constants}, {"bytes", method.constant_bytes}}},
           {"mutable_buffers", {{"tensors", method.mutable_buffers}, {"bytes", method.mutable_bytes}}}};
 }

@@ -77,6 +77,24 @@ void add_delegates(std::string& text, const std::vector<InspectDelegate>& delega
   text += payloads;
 }
 
+// What `run --node` takes, as it is written there.
+void add_chain(std::string& text, const InspectMethod& method) {
+  TextTable table;
+  for (const InspectInstruction& instruction : method.chain) {
+    const std::string number =
+        (method.chains > 1 ? fmt::format("chain {} ", instruction.chain) : "") + std::to_string(instruction.index);
+    if (!instruction.delegate) {
+      table.add({"  " + number, instruction.name});
+      continue;
+    }
+    table.add({"  " + number, fmt::format("delegate {} ({})", *instruction.delegate, instruction.name)});
+    const std::vector<InspectNode>& graph = method.delegates[*instruction.delegate].graph;
+    for (std::size_t i = 0; i < graph.size(); ++i)
+      table.add({fmt::format("  {}:{}", number, i), graph[i].kind, graph[i].output});
+  }
+  add_section(text, "instructions and nodes (run --node)", table);
+}
+
 void add_operators(std::string& text, const std::vector<InspectOperator>& operators) {
   TextTable table;
   for (const InspectOperator& op : operators) {
@@ -124,6 +142,7 @@ void add_method(std::string& text, const InspectMethod& method, int verbosity) {
   add_values(text, "outputs", method.outputs);
   add_buffers(text, method.buffers);
   add_delegates(text, method.delegates, verbosity);
+  if (verbosity > 0) add_chain(text, method);
   add_operators(text, method.operators);
   add_externals(text, method.externals);
   if (method.constants != 0) {

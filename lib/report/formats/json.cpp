@@ -265,6 +265,15 @@ json mapping_json(const std::optional<DivergeMapping>& mapping) {
           {"arithmetic", {{"compared", mapping->arithmetic_compared}, {"diverging", mapping->arithmetic_diverging}}}};
 }
 
+json node_json(const NodeReport& node) {
+  return {{"method", node.method},
+          {"instruction", node.instruction},
+          {"delegate", node.delegate ? json(*node.delegate) : json(nullptr)},
+          {"node", node.node ? json(*node.node) : json(nullptr)},
+          {"name", node.name},
+          {"inputs", io_json(node.inputs)}};
+}
+
 json diverge_json(const DivergeReport& diverge) {
   json worst = json::array();
   for (const DivergeNode& node : diverge.worst)
@@ -338,6 +347,7 @@ std::string to_json(const RunReport& report) {
                                     {"total", item.total}});
   }
   document["warnings"] = warnings_json(report.warnings);
+  if (report.node) document["node"] = node_json(*report.node);
   if (report.diverge) document["diverge"] = diverge_json(*report.diverge);
   if (report.inspect) document["inspect"] = inspect_json(*report.inspect);
   if (report.bench) document["bench"] = bench_json(*report.bench);

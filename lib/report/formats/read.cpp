@@ -334,6 +334,17 @@ DivergeMapping read_mapping(const JsonView& value) {
   return mapping;
 }
 
+NodeReport read_node(const JsonView& value) {
+  NodeReport node;
+  value.read("method", node.method);
+  value.read("instruction", node.instruction);
+  value.read("delegate", node.delegate);
+  value.read("node", node.node);
+  value.read("name", node.name);
+  node.inputs = read_io(value, "inputs");
+  return node;
+}
+
 DivergeReport read_diverge(const JsonView& value) {
   DivergeReport diverge;
   value.read("reference", diverge.reference);
@@ -406,6 +417,7 @@ RunReport read_run(const JsonView& document) {
   if (const auto timing = document.find("timing")) report.timing = read_timing(*timing);
   document.read("memory", report.memory);
   report.warnings = read_warnings(document);
+  if (const auto node = document.find("node")) report.node = read_node(*node);
   if (const auto diverge = document.find("diverge")) report.diverge = read_diverge(*diverge);
   if (const auto bench = document.find("bench")) report.bench = read_bench(*bench);
   return report;

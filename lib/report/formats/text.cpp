@@ -84,6 +84,24 @@ std::string options_section(const RunReport& report, const TextStyle& style) {
   return text + details.to_string();
 }
 
+std::string node_place(const std::string& method, std::size_t instruction, std::optional<std::size_t> delegate,
+                       std::optional<std::size_t> node) {
+  std::string place = fmt::format("method {}, instruction {}", method, instruction);
+  if (node && delegate) place += fmt::format(", delegate {}, node {}", *delegate, *node);
+  return place;
+}
+
+std::string node_section(const RunReport& report, const TextStyle& style) {
+  if (!report.node) return "";
+  const NodeReport& node = *report.node;
+  TextTable table;
+  for (const IoReport& input : node.inputs)
+    table.add({input.description, input.source});
+  return heading(style, fmt::format("{} ({})", node.name,
+                                    node_place(node.method, node.instruction, node.delegate, node.node))) +
+         table.to_string();
+}
+
 std::string inputs_section(const RunReport& report, const TextStyle& style) {
   TextTable table;
   for (const MethodReport& method : report.methods) {
@@ -165,9 +183,8 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
 }
 
 std::string diverge_node_text(const DivergeNode& node) {
-  std::string place = fmt::format("method {}, instruction {}", node.method, node.instruction);
-  if (node.node) place += fmt::format(", delegate {}, node {}", *node.delegate, *node.node);
-  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name, place, node.output,
+  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name,
+                     node_place(node.method, node.instruction, node.delegate, node.node), node.output,
                      metric_text(node.max_abs), metric_text(node.allowed));
 }
 
@@ -286,9 +303,9 @@ std::string to_text(const RunReport& report, const TextStyle& style) {
     return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
            comparison_section(report, style) + bench_text(*report.bench, style) + result_line(report, style);
   }
-  return model_section(report, style) + options_section(report, style) + inputs_section(report, style) +
-         outputs_section(report, style) + comparison_section(report, style) + diverge_section(report, style) +
-         accuracy_section(report, style) + timing_section(report, style) +
+  return model_section(report, style) + options_section(report, style) + node_section(report, style) +
+         inputs_section(report, style) + outputs_section(report, style) + comparison_section(report, style) +
+         diverge_section(report, style) + accuracy_section(report, style) + timing_section(report, style) +
          memory_text(report.memory, paint(style, "1", "Memory")) + result_line(report, style);
 }
 

@@ -17,10 +17,18 @@ InspectReport sample() {
                    {"int", "int 3", "", {}, {}, false, false, "3"}};
   method.outputs = {{"tensor", "float32[2]", "float32", {2}, {0}, false, true, ""}};
   method.buffers = {{1024, 2}};
-  method.delegates = {
-      {"NoSuchBackend", false, 10, 1, {{"mode", 4, "fast"}, {"blob", 100, ""}}, {}, {}, ""},
-      {"NoSuchBackend", false, 20, 1, {}, {}, {}, ""},
-      {"XnnpackBackend", true, 30, 2, {}, {{"Add", 2}, {"Conv2d", 1}}, {{"w", "program"}, {"b", ""}}, "it is damaged"}};
+  method.delegates = {{"NoSuchBackend", false, 10, 1, {{"mode", 4, "fast"}, {"blob", 100, ""}}, {}, {}, {}, ""},
+                      {"NoSuchBackend", false, 20, 1, {}, {}, {}, {}, ""},
+                      {"XnnpackBackend",
+                       true,
+                       30,
+                       2,
+                       {},
+                       {{"Add", 2}, {"Conv2d", 1}},
+                       {{"Add", "fp32[2]"}},
+                       {{"w", "program"}, {"b", ""}},
+                       "it is damaged"}};
+  method.chain = {{0, 0, "aten::add.out", {}}, {0, 2, "XnnpackBackend", 2}};
   method.operators = {{"aten::add.out", 2, true}, {"aten::none.out", 1, false}};
   method.externals = {{"weight", "float32[4]", "", ""}, {"bias", "float32[4]", "w.ptd", "float32[5] there"}};
   method.values = 12;
@@ -72,6 +80,9 @@ TEST_CASE("more detail shows compile specs and named data") {
   const std::string text = inspect_text(sample(), 1);
   CHECK(contains(text, "mode=fast, blob=100 B"));
   CHECK(contains(text, "key  64 B"));
+  CHECK(contains(text,
+                 "instructions and nodes (run --node)\n    0    aten::add.out\n    2    delegate 2 (XnnpackBackend)\n"
+                 "    2:0  Add                          fp32[2]\n"));
 }
 
 TEST_CASE("a complete program misses nothing") {
@@ -98,6 +109,10 @@ TEST_CASE("the JSON report has an inspect part with the same facts") {
   CHECK(method["missing"]["operators"] == nlohmann::json::parse(R"([{"name": "aten::none.out", "uses": 1}])"));
   CHECK(method["delegates"][0]["compile_specs"][1]["bytes"] == 100);
   CHECK(method["delegates"][2]["nodes"]["Add"] == 2);
+  CHECK(method["delegates"][2]["graph"] == nlohmann::json::parse(R"([{"kind": "Add", "output": "fp32[2]"}])"));
+  CHECK(method["instructions"]["list"][0]["delegate"].is_null());
+  CHECK(method["instructions"]["list"][1]["index"] == 2);
+  CHECK(method["instructions"]["list"][1]["delegate"] == 2);
   CHECK(method["delegates"][2]["constants"][0]["found"] == "program");
   CHECK(method["delegates"][2]["constants"][1]["found"].is_null());
   CHECK(method["delegates"][2]["problem"] == "it is damaged");

@@ -34,6 +34,22 @@ TEST_CASE("a report that is read back says the same again") {
   }
 }
 
+TEST_CASE("what ran by itself is read back, a node of a delegate and an operator") {
+  RunReport report;
+  NodeReport& node = report.node.emplace();
+  node = {"forward", 3, 1, 7, "Conv2d", {}};
+  node.inputs.push_back({"tensor", "float32", {1, 4}, "input_0 float32[1, 4]", "in.npz:input_0", "ab"});
+  const auto read = read_report(to_json(report), "r.json");
+  REQUIRE(read.has_value());
+  CHECK(to_json(*read) == to_json(report));
+  const std::string text = to_text(*read, {});
+  CHECK(text.find("Conv2d (method forward, instruction 3, delegate 1, node 7)\n"
+                  "  input_0 float32[1, 4]  in.npz:input_0\n") != std::string::npos);
+  node = {"forward", 4, {}, {}, "aten::add.out", {}};
+  CHECK(json::parse(to_json(report))["node"]["delegate"].is_null());
+  CHECK(to_text(report, {}).find("aten::add.out (method forward, instruction 4)\n") != std::string::npos);
+}
+
 TEST_CASE("a summary of more runs than are kept survives as it was") {
   RunReport report;
   for (int i = 0; i < 4500; ++i)
