@@ -21,6 +21,21 @@ endif()
 # g++ fuses a*b+c into one rounding where the target can; outputs must not depend on the machine they were built for.
 target_compile_options(pterun_flags INTERFACE -ffp-contract=off)
 
+# The standard library's headers are a good part of the time that a small file takes. pterun_precompile(<target> [FROM
+# <target>]) compiles them once, or takes those of a target with the same flags. Not with ccache, which saves more and
+# cannot keep such files; and not in every preset, since it hides an include that a file forgot.
+function(pterun_precompile target)
+  if(NOT PTERUN_PRECOMPILE OR PTERUN_CCACHE)
+    return()
+  endif()
+  if(ARGC GREATER 1)
+    target_precompile_headers(${target} REUSE_FROM ${ARGV2})
+  else()
+    target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <expected> <fmt/format.h> <functional> <map>
+      <memory> <optional> <span> <string> <string_view> <variant> <vector>)
+  endif()
+endfunction()
+
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # The binary does not say where it was built.
   target_compile_options(pterun_flags INTERFACE -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
