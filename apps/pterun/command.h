@@ -18,10 +18,11 @@ struct Invocation {
   std::vector<std::string> argv;         // of the process
   std::string command;                   // "run", "options check"
   std::vector<config::FlagValue> flags;  // flags and positional arguments in order
-  // Set by a command that has written its own JSON report, so that main does not write one for a returned error.
+  // Set by a command that has written its own reports, so that main does not write any for a returned error.
   bool report_written = false;
-  // Where --json or the config wants the report; "" nowhere. Set by make_plan, or by main from the flags.
-  std::string json_path;
+  // Where reports go, also that of an error before there is a plan: from the flags, then from the plan (make_plan). A
+  // command that has begun to tell --events itself takes that file out.
+  config::OutputPlan output;
 
   // The text of the last use of a flag or positional argument, or null.
   const std::string* find(std::string_view flag) const;
@@ -42,7 +43,7 @@ struct Command {
 // All commands, in the order of --help.
 std::span<const Command> commands();
 
-// Flags, config and environment as one plan; sets invocation.json_path. Errors: see config::make_plan.
+// Flags, config and environment as one plan; sets invocation.output. Errors: see config::make_plan.
 Result<config::Plan> make_plan(Invocation& invocation, config::Command command);
 
 }  // namespace pterun::app

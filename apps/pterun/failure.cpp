@@ -1,4 +1,4 @@
-// Printing of errors, and the report of a command that failed before it had one.
+// Printing of errors, and the reports of a command that failed before it had one.
 #include "pterun/failure.h"
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
+#include "pterun/catalogue.h"
 #include "pterun/session/host.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/report_parts.h"
-#include "report/formats/json.h"
 
 namespace pterun::app {
 namespace {
@@ -35,6 +35,15 @@ std::string safe(std::string_view text) {
     begin = end + 1;
   }
   return lines;
+}
+
+// Where the plan keeps the file of a flag; null for a flag that names no output file.
+config::Setting<std::string>* output_file(config::OutputPlan& plan, std::string_view flag) {
+  if (flag == "--events") return &plan.events;
+  for (const ReportFormat& format : report_formats()) {
+    if (format.flag == flag) return &(plan.*format.path);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -65,9 +74,16 @@ report::RunReport error_report(const Invocation& invocation, const Error& error)
   return report;
 }
 
-Result<void> write_error_report(const Invocation& invocation, const Error& error) {
-  PTERUN_ASSIGN(OutputFile file, OutputFile::open({invocation.json_path, {}}, "--json"));
-  return file.write(report::to_json(error_report(invocation, error)));
+void write_error_reports(const Invocation& invocation, const Error& error) {
+  const auto print = [&error](const Error& other) {
+    if (other.message != error.message) fmt::print(stderr, "{}", error_text(other, stderr_has_color()));
+  };
+  std::vector<Error> failures;
+  OutputFiles files = OutputFiles::open_what_can_be(invocation.output, failures);
+  for (const Error& failure : failures)
+    print(failure);
+  files.events().start(invocation.command, invocation.argv);
+  if (const auto written = files.write(error_report(invocation, error)); !written) print(written.error());
 }
 
 void report_expiry(const Invocation& invocation, const Error& error, OutputFiles& files) {
@@ -77,14 +93,39 @@ void report_expiry(const Invocation& invocation, const Error& error, OutputFiles
   }
 }
 
-std::string find_json_path(const std::vector<std::string>& argv) {
-  static constexpr std::string_view kFlag = "--json";
-  for (std::size_t i = 1; i < argv.size(); ++i) {
-    if (argv[i] == kFlag && i + 1 < argv.size()) return argv[i + 1];
-    if (argv[i].starts_with("--json=")) return argv[i].substr(kFlag.size() + 1);
-    if (argv[i] == "--") break;
+config::OutputPlan outputs_of(const std::vector<config::FlagValue>& flags) {
+  config::OutputPlan plan;
+  for (const config::FlagValue& value : flags) {
+    if (config::Setting<std::string>* file = output_file(plan, value.flag)) {
+      *file = {value.text, {config::Origin::Kind::kFlag, value.flag, "", 0}};
+    }
   }
-  return "";
+  return plan;
+}
+
+Invocation guess_invocation(const std::vector<std::string>& argv) {
+  Invocation invocation;
+  invocation.argv = argv;
+  invocation.command = argv.size() > 1 ? argv[1] : "";
+  const std::string two_words = argv.size() > 2 ? invocation.command + " " + argv[2] : "";
+  const auto command = std::ranges::find_if(
+      commands(), [&](const Command& item) { return item.name == invocation.command || item.name == two_words; });
+  const auto known = [&, flags = command == commands().end() ? std::vector<config::FlagSpec>()
+                                                             : command->flags()](std::string_view flag) {
+    return command == commands().end() || std::ranges::find(flags, flag, &config::FlagSpec::name) != flags.end();
+  };
+  for (std::size_t i = 1; i < argv.size() && argv[i] != "--"; ++i) {
+    const std::size_t equals = argv[i].find('=');
+    const std::string flag = argv[i].substr(0, equals);
+    if (!flag.starts_with("--") || !known(flag)) continue;
+    if (equals != std::string::npos) {
+      invocation.flags.push_back({flag, argv[i].substr(equals + 1)});
+    } else if (i + 1 < argv.size() && !argv[i + 1].starts_with("--")) {
+      invocation.flags.push_back({flag, argv[i + 1]});
+    }
+  }
+  invocation.output = outputs_of(invocation.flags);
+  return invocation;
 }
 
 }  // namespace pterun::app

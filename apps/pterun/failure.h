@@ -17,13 +17,17 @@ bool stderr_has_color();
 
 // The report of a command that ended with an error before it had one of its own.
 report::RunReport error_report(const Invocation& invocation, const Error& error);
-// Writes a report that holds the error and nothing else to invocation.json_path ("-" is stdout). Errors: kOutput.
-Result<void> write_error_report(const Invocation& invocation, const Error& error);
+// Writes a report that holds the error and nothing else to every file of invocation.output that can be opened, and
+// prints what goes wrong with the others.
+void write_error_reports(const Invocation& invocation, const Error& error);
 
 // For a Deadline: prints the error and writes it to the reports that were asked for.
 void report_expiry(const Invocation& invocation, const Error& error, OutputFiles& files);
 
-// The value of --json in a command line that could not be parsed; "" when there is none.
-std::string find_json_path(const std::vector<std::string>& argv);
+// The files that flags name: those of the report formats, and --events.
+config::OutputPlan outputs_of(const std::vector<config::FlagValue>& flags);
+// What can be told of a command line that could not be parsed: the command, and the files of the output flags that the
+// command has, or of all where it is not known.
+Invocation guess_invocation(const std::vector<std::string>& argv);
 
 }  // namespace pterun::app

@@ -36,7 +36,7 @@ Result<config::Plan> make_plan(Invocation& invocation, config::Command command) 
       return value == nullptr ? std::nullopt : std::optional<std::string>(value);
     };
   PTERUN_ASSIGN(config::Plan plan, config::make_plan(request));
-  invocation.json_path = *plan.output.json;
+  invocation.output = plan.output;
   return plan;
 }
 

@@ -36,23 +36,13 @@ int finish(int code) {
 
 int report_failure(const app::Invocation& invocation, const Error& error) {
   fmt::print(stderr, "{}", app::error_text(error, app::stderr_has_color()));
-  if (!invocation.report_written && !invocation.json_path.empty()) {
-    if (const auto written = app::write_error_report(invocation, error); !written) {
-      fmt::print(stderr, "{}", app::error_text(written.error(), app::stderr_has_color()));
-    }
-  }
+  if (!invocation.report_written) app::write_error_reports(invocation, error);
   return finish(exit_code(error));
 }
 
 int run(const std::vector<std::string>& argv) {
   auto parsed = app::parse_command_line(app::commands(), argv);
-  if (!parsed) {
-    app::Invocation invocation;
-    invocation.argv = argv;
-    invocation.command = argv.size() > 1 ? argv[1] : "";
-    invocation.json_path = app::find_json_path(argv);
-    return report_failure(invocation, parsed.error());
-  }
+  if (!parsed) return report_failure(app::guess_invocation(argv), parsed.error());
   switch (parsed->kind) {
     case app::ParsedCommandLine::Kind::kHelp:
       fmt::print("{}", parsed->command != nullptr ? app::command_help(*parsed->command)
@@ -62,7 +52,7 @@ int run(const std::vector<std::string>& argv) {
     case app::ParsedCommandLine::Kind::kCommand: break;
   }
   app::Invocation& invocation = parsed->invocation;
-  if (const std::string* path = invocation.find("--json")) invocation.json_path = *path;
+  invocation.output = app::outputs_of(invocation.flags);
   const Result<int> code = parsed->command->run(invocation);
   return code ? finish(*code) : report_failure(invocation, code.error());
 }
@@ -76,11 +66,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& exception) {
     // Rooms let no exception out; one that comes here is a bug, and out of memory is told apart from the rest.
     const bool memory = dynamic_cast<const std::bad_alloc*>(&exception) != nullptr;
-    app::Invocation invocation;
-    invocation.argv = arguments;
-    invocation.command = arguments.size() > 1 ? arguments[1] : "";
-    invocation.json_path = app::find_json_path(arguments);
-    return report_failure(invocation,
+    return report_failure(app::guess_invocation(arguments),
                           memory ? make_error(ErrorCode::kMemoryAllocationFailed, "out of memory")
                                  : make_error(ErrorCode::kBug, std::string("a bug in pterun: ") + exception.what()));
   }

@@ -90,7 +90,7 @@ Result<int> bench_command(Invocation& invocation) {
   PTERUN_ASSIGN(OutputSaver saver, OutputSaver::open(*plan.output.save_outputs));
   watch_for_interrupt();
   report::RunReport report = begin_report(report::Kind::kBench, invocation);
-  files.events().start(invocation.command, invocation.argv);
+  begin_events(files, invocation);
   EventingLog log(files.events());
   warn_about_inert_bench_flags(plan, sweep, log);
   if (sweep) {

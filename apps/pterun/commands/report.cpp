@@ -3,6 +3,7 @@
 
 #include "config/settings.h"
 #include "pterun/commands/commands.h"
+#include "pterun/failure.h"
 #include "pterun/session/merge_reports.h"
 #include "pterun/session/output_files.h"
 #include "pterun/session/saved_report.h"
@@ -44,7 +45,7 @@ Result<int> report_command(Invocation& invocation) {
   if (files.owns_stdout()) return 0;
   print_warnings(report, *plan.output.verbosity);
   if (report.error && report.status == report::Status::kError) {
-    fmt::print("error[{}]: {}\n", error_code_name(report.error->code), report.error->message);
+    fmt::print("{}", error_text(*report.error, false));
   }
   fmt::print("{}", report::to_text(report, text_style(plan.output)));
   return 0;

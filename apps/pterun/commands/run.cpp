@@ -39,7 +39,7 @@ Result<int> run_command(Invocation& invocation) {
   PTERUN_ASSIGN(OutputSaver saver, OutputSaver::open(*plan.output.save_outputs));
   watch_for_interrupt();
   report::RunReport report = begin_report(report::Kind::kRun, invocation);
-  files.events().start(invocation.command, invocation.argv);
+  begin_events(files, invocation);
   Deadline deadline(plan.timeout_s, [&](const Error& error) { report_expiry(invocation, error, files); });
   if (plan.node->empty()) {
     finish(RunSession(plan, files.wants_report(), files.events(), deadline), deadline, saver, report);

@@ -103,6 +103,11 @@ report::RunReport begin_report(report::Kind kind, const Invocation& invocation) 
   return report;
 }
 
+void begin_events(OutputFiles& files, Invocation& invocation) {
+  files.events().start(invocation.command, invocation.argv);
+  invocation.output.events = {};
+}
+
 std::optional<report::Evidence> required_evidence(const config::OptionsPlan& plan) {
   if (*plan.require_evidence == config::EvidenceLevel::kNone) return std::nullopt;
   return static_cast<report::Evidence>(*plan.require_evidence);  // the same ranks

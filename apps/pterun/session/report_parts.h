@@ -6,6 +6,7 @@
 #include "compare/comparison.h"
 #include "config/plan.h"
 #include "pterun/command.h"
+#include "pterun/session/output_files.h"
 #include "pterun/session/step_inputs.h"
 #include "report/run_report.h"
 #include "runtime/loader.h"
@@ -14,6 +15,8 @@ namespace pterun::app {
 
 // A report with what is known from the beginning: kind, command line, time.
 report::RunReport begin_report(report::Kind kind, const Invocation& invocation);
+// The first event of --events; from then on the command tells its events, also that of an error.
+void begin_events(OutputFiles& files, Invocation& invocation);
 // The level of --require-evidence, as reports name it.
 std::optional<report::Evidence> required_evidence(const config::OptionsPlan& plan);
 

@@ -48,6 +48,9 @@ std::string head(const RunReport& report) {
     text +=
         fmt::format("\n**{}**: {}\n", markdown(error_code_name(report.error->code)), markdown(report.error->message));
     if (!report.error->hint.empty()) text += "\n" + markdown(report.error->hint) + "\n";
+    for (const auto& [kind, place] : report.error->where)
+      text += fmt::format("\n- {}: {}", markdown(kind), markdown_code(place));
+    if (!report.error->where.empty()) text += "\n";
   }
   for (const FileIdentity& file : report.manifest.files) {
     if (file.role != "model") continue;
