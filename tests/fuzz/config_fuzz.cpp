@@ -2,34 +2,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <string_view>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "config/document.h"
 #include "config/make_plan.h"
-
-namespace {
+#include "memory_file.h"
 
 using namespace pterun::config;
-
-// A file in memory: configs are read by path.
-class MemoryFile {
- public:
-  MemoryFile() : fd_(::memfd_create("config", MFD_CLOEXEC)) {
-    if (fd_ < 0) std::abort();
-  }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-  void fill(const std::uint8_t* data, std::size_t size) const {
-    if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
-  }
-
- private:
-  int fd_;
-};
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const MemoryFile file;
