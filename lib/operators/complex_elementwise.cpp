@@ -121,12 +121,16 @@ Complex multiply(Complex a, Complex b) {
 }
 
 Complex divide(Complex a, Complex b) {
-  const Complex quotient = a / b;
-  const double scale = std::max(std::abs(b.real()), std::abs(b.imag()));
-  if (!std::isnan(quotient.real()) || !std::isfinite(std::abs(a.real()) + std::abs(a.imag())) || !(scale > 0.0)) {
-    return quotient;
+  // NaN makes every comparison false, and with it the second form.
+  if (std::abs(b.real()) >= std::abs(b.imag())) {
+    if (b == Complex(0)) return {a.real() / std::abs(b.real()), a.imag() / std::abs(b.imag())};
+    const double ratio = b.imag() / b.real();
+    const double scale = 1.0 / (b.real() + b.imag() * ratio);
+    return {(a.real() + a.imag() * ratio) * scale, (a.imag() - a.real() * ratio) * scale};
   }
-  return (a / scale) / (b / scale);
+  const double ratio = b.real() / b.imag();
+  const double scale = 1.0 / (b.real() * ratio + b.imag());
+  return {(a.real() * ratio + a.imag()) * scale, (a.imag() * ratio - a.real()) * scale};
 }
 
 bool has_complex(const Arguments& arguments, std::size_t count) {

@@ -23,7 +23,8 @@ void store_complex(DType dtype, Complex value, std::byte* element);
 
 // By the plain formula, as eager: an infinity times zero is NaN, where C++'s own operator recovers infinities.
 Complex multiply(Complex a, Complex b);
-// Without overflow in between.
+// By Smith's formula (R. L. Smith, Algorithm 116, 1962), as eager: little overflow in between, and infinities by the
+// infinite parts of the numbers rather than by C++'s rules.
 Complex divide(Complex a, Complex b);
 
 // out = function(argument 0, argument 1) with promotion and broadcasting; each argument is a tensor or a number, one at

@@ -18,6 +18,7 @@ struct Sampling {
   Interpolation interpolation = Interpolation::kBilinear;
   Padding padding = Padding::kZeros;
   bool align_corners = false;
+  DType dtype = DType::kFloat32;  // of the tensors: places are rounded to it at every step
 };
 
 // Reads of one output pixel: offsets in a plane and weights.
@@ -41,21 +42,35 @@ std::int64_t floor_place(T value) {
   return value > -kFar && value < kFar ? static_cast<std::int64_t>(std::floor(value)) : -1000000000;
 }
 
+// The value of the tensors' dtype that stands for a place. Eager computes places of float16 and bfloat16 in these
+// dtypes; in float, other pixels would be the nearest ones.
+template <typename T>
+T in_dtype(const Sampling& sampling, T value) {
+  if (sampling.dtype == DType::kFloat32 || sampling.dtype == DType::kFloat64) return value;
+  std::byte element[sizeof(T)];
+  store_one<T>(sampling.dtype, value, element);
+  return load_one<T>(sampling.dtype, element);
+}
+
 // -1 … 1 to pixels.
 template <typename T>
-T to_pixels(T coordinate, std::int64_t size, bool align_corners) {
-  const T pixels = static_cast<T>(size);
-  return align_corners ? (coordinate + 1) / 2 * (pixels - 1) : ((coordinate + 1) * pixels - 1) / 2;
+T to_pixels(T coordinate, std::int64_t size, const Sampling& sampling) {
+  const auto rounded = [&](T value) { return in_dtype(sampling, value); };
+  const T pixels = rounded(static_cast<T>(size));
+  const T moved = rounded(coordinate + 1);
+  if (sampling.align_corners) return rounded(rounded(moved / 2) * rounded(pixels - 1));
+  return rounded(rounded(rounded(moved * pixels) - 1) / 2);
 }
 
 // Folds back at `low` and `low + span`.
 template <typename T>
-T reflect(T value, T low, T span) {
+T reflect(T value, T low, T span, const Sampling& sampling) {
   if (span <= T{0}) return T{0};
-  const T distance = std::abs(value - low);
-  const T rest = std::fmod(distance, span);
-  const T folds = std::floor(distance / span);
-  return std::fmod(folds, T{2}) == T{0} ? rest + low : span - rest + low;
+  const auto rounded = [&](T number) { return in_dtype(sampling, number); };
+  const T distance = std::abs(rounded(value - low));
+  const T rest = rounded(std::fmod(distance, span));
+  const T folds = std::floor(rounded(distance / span));
+  return std::fmod(folds, T{2}) == T{0} ? rounded(rest + low) : rounded(rounded(span - rest) + low);
 }
 
 // Moves a place into the image as the padding says; zeros leave it where it is.
@@ -64,7 +79,7 @@ T pad(T value, std::int64_t size, const Sampling& sampling) {
   if (sampling.padding == Padding::kZeros) return value;
   const T last = static_cast<T>(size - 1);
   if (sampling.padding == Padding::kReflection) {
-    value = sampling.align_corners ? reflect(value, T{0}, last) : reflect(value, T{-0.5}, last + 1);
+    value = sampling.align_corners ? reflect(value, T{0}, last, sampling) : reflect(value, T{-0.5}, last + 1, sampling);
   }
   return std::min(last, std::max(value, T{0}));
 }
@@ -100,8 +115,8 @@ Taps<T> bicubic_taps(const Sampling& sampling, T y, T x) {
 
 template <typename T>
 Taps<T> taps_of(const Sampling& sampling, T grid_x, T grid_y) {
-  T x = to_pixels(grid_x, sampling.width, sampling.align_corners);
-  T y = to_pixels(grid_y, sampling.height, sampling.align_corners);
+  T x = to_pixels(grid_x, sampling.width, sampling);
+  T y = to_pixels(grid_y, sampling.height, sampling);
   if (sampling.interpolation == Interpolation::kBicubic) return bicubic_taps(sampling, y, x);
   x = pad(x, sampling.width, sampling);
   y = pad(y, sampling.height, sampling);
@@ -173,6 +188,7 @@ Result<void> grid_sampler_2d(ExecuteContext& context, const Arguments& arguments
   }
   sampling.interpolation = static_cast<Interpolation>(interpolation);
   sampling.padding = static_cast<Padding>(padding);
+  sampling.dtype = input->dtype();
   sampling.height = input->size(2);
   sampling.width = input->size(3);
   PTERUN_TRY(resize_output(arguments, *out, {input->size(0), input->size(1), grid->size(1), grid->size(2)}));

@@ -9,12 +9,23 @@
 namespace pterun::operators {
 namespace {
 
-// Eager multiplies for small whole exponents, which keeps signs that std::pow's logarithm loses.
+// A tensor of exponents has one formula in eager, exp(exponent log(base)); for one number it has these shorter ones,
+// which keep signs and infinities that the logarithm loses. A number as base is 1 or goes by the formula.
 Complex complex_power(Complex base, Complex exponent) {
+  return std::pow(base, exponent);
+}
+Complex complex_power_of_tensor(Complex base, Complex exponent) {
+  return base == Complex(1) ? 1 : std::pow(base, exponent);
+}
+Complex complex_power_of_number(Complex base, Complex exponent) {
+  if (exponent == Complex(0)) return 1;
+  if (exponent == Complex(0.5)) return std::sqrt(base);
   if (exponent == Complex(1)) return base;
   if (exponent == Complex(2)) return multiply(base, base);
   if (exponent == Complex(3)) return multiply(multiply(base, base), base);
-  if (exponent == Complex(0)) return 1;
+  if (exponent == Complex(-0.5)) return divide(1, std::sqrt(base));
+  if (exponent == Complex(-1)) return divide(1, base);
+  if (exponent == Complex(-2)) return divide(1, multiply(base, base));
   return std::pow(base, exponent);
 }
 
@@ -63,7 +74,7 @@ Result<void> tensor_tensor_out(ExecuteContext& context, const Arguments& argumen
 }
 
 Result<void> tensor_scalar_out(ExecuteContext& context, const Arguments& arguments) {
-  if (has_complex(arguments, 2)) return complex_binary(arguments, 2, complex_power);
+  if (has_complex(arguments, 2)) return complex_binary(arguments, 2, complex_power_of_number);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_tensor(0, kOrdered));
   PTERUN_TRY(call.add_scalar(1));
@@ -81,7 +92,7 @@ Result<void> tensor_scalar_out(ExecuteContext& context, const Arguments& argumen
 }
 
 Result<void> scalar_tensor_out(ExecuteContext& context, const Arguments& arguments) {
-  if (has_complex(arguments, 2)) return complex_binary(arguments, 2, complex_power);
+  if (has_complex(arguments, 2)) return complex_binary(arguments, 2, complex_power_of_tensor);
   Elementwise call(context, arguments);
   PTERUN_TRY(call.add_scalar(0));
   PTERUN_TRY(call.add_tensor(1, kOrdered));

@@ -191,6 +191,14 @@ Result<void> sum(ExecuteContext& context, const Arguments& arguments) {
   return fold(context, arguments, *input, dims, keepdim, sum_kernel(output->dtype()), 1, *output);
 }
 
+// Divides in place by a complex number without an imaginary part, which makes NaN of infinities.
+void divide_complex(Tensor& tensor, double divisor) {
+  const std::size_t size = dtype_size(tensor.dtype());
+  auto* element = static_cast<std::byte*>(tensor.mutable_raw_data());
+  for (std::int64_t i = 0; i < tensor.numel(); ++i, element += size)
+    store_complex(tensor.dtype(), divide(load_complex(tensor.dtype(), element), divisor), element);
+}
+
 Result<void> mean_over(ExecuteContext& context, const Arguments& arguments, const Tensor& input, std::uint32_t dims,
                        bool keepdim, std::size_t dtype_argument, Tensor& output) {
   PTERUN_TRY(check_sum(arguments, input, dtype_argument, output));
@@ -198,7 +206,13 @@ Result<void> mean_over(ExecuteContext& context, const Arguments& arguments, cons
     return fail(arguments.error(ErrorCode::kInvalidType,
                                 "a mean needs a floating dtype, not " + std::string(dtype_name(output.dtype()))));
   }
-  const double factor = 1.0 / folded_count(input, dims);  // infinite for none: 0 times infinity is NaN, as in eager
+  const double count = folded_count(input, dims);
+  if (is_complex(output.dtype())) {
+    PTERUN_TRY(fold(context, arguments, input, dims, keepdim, sum_kernel(output.dtype()), 1, output));
+    divide_complex(output, count);
+    return {};
+  }
+  const double factor = 1.0 / count;  // infinite for none: 0 times infinity is NaN, as in eager
   return fold(context, arguments, input, dims, keepdim, sum_kernel(output.dtype()), factor, output);
 }
 

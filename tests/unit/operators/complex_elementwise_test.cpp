@@ -64,6 +64,34 @@ TEST_CASE("complex products and quotients treat infinities and large numbers as 
   CHECK(operators::divide({1e300, 1e300}, {1e300, 1e300}) == Complex(1, 0));
   CHECK(operators::divide({1, 1}, {kInf, 0}) == Complex(0, 0));
   CHECK(operators::divide({1, -1}, {0, 0}).real() == kInf);
+  // Two infinite parts have no ratio; one decides alone.
+  CHECK(std::isnan(operators::divide(1, {kInf, kInf}).real()));
+  CHECK(operators::divide(1, {kInf, 1.5}) == Complex(0, 0));
+  CHECK(operators::divide(1, {1.5, -kInf}) == Complex(0, 0));
+  CHECK(std::isnan(operators::divide({-kInf, 0}, 3).imag()));  // -inf * 0
+}
+
+TEST_CASE("a mean of complex infinities is NaN, and others are divided part by part") {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  HostTensor x = make_complex<double>(DType::kComplex128, {2, 2}, {{-kInf, 0}, {1, -kInf}, {1, 2}, {3, 6}});
+  HostTensor out = make_output(DType::kComplex128, {2});
+  REQUIRE_RESULT(OperatorCall("aten::mean.out").tensor(x).integers({1}).boolean(false).none().tensor(out).run());
+  CHECK(std::isnan(complex_values<double>(out)[0].real()));
+  CHECK(std::isnan(complex_values<double>(out)[0].imag()));
+  CHECK(complex_values<double>(out)[1] == Complex(2, 4));
+}
+
+TEST_CASE("a power of a complex infinity differs for a number and for a tensor of exponents, as in eager") {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  HostTensor x = make_complex<double>(DType::kComplex128, {1}, {{-3.5, kInf}});
+  HostTensor one = make_complex<double>(DType::kComplex128, {1}, {{1, 0}});
+  HostTensor out = make_output(DType::kComplex128, {1});
+  REQUIRE_RESULT(OperatorCall("aten::pow.Tensor_Tensor_out").tensor(x).tensor(one).tensor(out).run());
+  CHECK(std::isnan(complex_values<double>(out)[0].imag()));
+  REQUIRE_RESULT(OperatorCall("aten::pow.Tensor_Scalar_out").tensor(x).integer(1).tensor(out).run());
+  CHECK(complex_values<double>(out)[0] == Complex(-3.5, kInf));
+  REQUIRE_RESULT(OperatorCall("aten::pow.Tensor_Scalar_out").tensor(x).integer(-1).tensor(out).run());
+  CHECK(complex_values<double>(out)[0] == Complex(0, 0));
 }
 
 TEST_CASE("functions of complex numbers") {

@@ -198,6 +198,25 @@ TEST_CASE("grid_sampler_2d interpolates and pads in every mode") {
   }
 }
 
+TEST_CASE("grid_sampler_2d finds the nearest pixel in the grid's dtype") {
+  // ((0.2001953125 + 1) * 5 - 1) / 2 is 2.5005; in bfloat16 1.2001953125 is 1.203125, the product 6 and the place 2.5,
+  // whose nearest even pixel is 2.
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+    HostTensor x = make_tensor(dtype, {1, 1, 1, 5}, {0, 1, 2, 3, 4});
+    HostTensor grid = make_tensor(dtype, {1, 1, 2, 2}, {0.2001953125, 0, -0.8, 0});
+    HostTensor out = make_output(dtype, {1, 1, 1, 2});
+    REQUIRE_RESULT(OperatorCall("aten::grid_sampler_2d.out")
+                       .tensor(x)
+                       .tensor(grid)
+                       .integer(1)
+                       .integer(0)
+                       .boolean(false)
+                       .tensor(out)
+                       .run());
+    CHECK(values_of(out) == Values{dtype == DType::kFloat32 ? 3.0 : 2.0, 0.0});
+  }
+}
+
 TEST_CASE("grid_sampler_2d survives places that are no numbers") {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
