@@ -44,7 +44,7 @@ Case command_case(const RunReport& report) {
 Case comparison_case(const ComparisonReport& item) {
   const compare::Comparison& c = item.comparison;
   Case result{"comparison",
-              fmt::format("step {} output {} against {}", item.step, compared_name(item, true), item.reference),
+              fmt::format("step {} output {} against {}", item.step, compared_name(item, true), reference_text(item)),
               0,
               "",
               "",
@@ -58,6 +58,7 @@ Case comparison_case(const ComparisonReport& item) {
       "tolerance: {}\nmax abs {}, mean abs {}, max rel {}, RMSE {}, cosine {:.6f}, SNR {} dB\n",
       tolerance_text(c.tolerance), metric_text(c.metrics.max_abs), metric_text(c.metrics.mean_abs),
       metric_text(c.metrics.max_rel), metric_text(c.metrics.rmse), c.metrics.cosine, metric_text(c.metrics.snr_db));
+  if (item.quanta) result.details += quanta_text(*item.quanta) + "\n";
   for (const compare::WorstElement& element : c.worst) {
     result.details += fmt::format("at {}: got {}, want {}, error {}\n", element.index.to_string(), element.got,
                                   element.want, metric_text(element.abs_error));

@@ -138,17 +138,6 @@ std::string outputs_section(const RunReport& report, const TextStyle& style) {
   return text;
 }
 
-// A live reference says itself what it is; of a file it is said where its kind was given.
-std::string reference_text(const ComparisonReport& item) {
-  if (item.reference_kind == "float_eager" && item.reference.find("float eager") == std::string::npos) {
-    return item.reference + " (float eager)";
-  }
-  if (item.reference_kind == "converted_graph" && item.reference.find("converted graph") == std::string::npos) {
-    return item.reference + " (converted graph)";
-  }
-  return item.reference;
-}
-
 std::string comparison_section(const RunReport& report, const TextStyle& style) {
   std::string text;
   std::string last_reference;
@@ -169,8 +158,7 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
     if (c.metrics.argmax_agree) text += fmt::format(", argmax agrees in {:.4g} %", *c.metrics.argmax_agree * 100);
     text += "\n";
     if (item.quanta) {
-      text += fmt::format("     in steps of the output's scale {}: max {}, mean {}\n", metric_text(item.quanta->scale),
-                          metric_text(item.quanta->max_abs), metric_text(item.quanta->mean_abs));
+      text += fmt::format("     {}\n", quanta_text(*item.quanta));
     }
     if (c.pass && style.verbosity < 1) continue;
     if (!c.pass) text += fmt::format("     {}\n", c.reason);

@@ -92,6 +92,21 @@ std::string compared_name(const ComparisonReport& item, bool with_method) {
                                              : std::to_string(item.output);
 }
 
+std::string reference_text(const ComparisonReport& item) {
+  if (item.reference_kind == "float_eager" && item.reference.find("float eager") == std::string::npos) {
+    return item.reference + " (float eager)";
+  }
+  if (item.reference_kind == "converted_graph" && item.reference.find("converted graph") == std::string::npos) {
+    return item.reference + " (converted graph)";
+  }
+  return item.reference;
+}
+
+std::string quanta_text(const Quanta& quanta) {
+  return fmt::format("in steps of the output's scale {}: max {}, mean {}", metric_text(quanta.scale),
+                     metric_text(quanta.max_abs), metric_text(quanta.mean_abs));
+}
+
 std::string tolerance_text(const compare::Tolerance& tolerance) {
   if (tolerance.bounds.empty()) return fmt::format("atol {}, rtol {}", tolerance.atol, tolerance.rtol);
   std::string text;

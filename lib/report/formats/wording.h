@@ -31,6 +31,10 @@ std::string memory_label(std::string_view name);
 std::string evidence_detail(const OptionReport& option);
 // "output_0" of `pterun compare`, else "0", or "forward 0" with the method.
 std::string compared_name(const ComparisonReport& item, bool with_method);
+// "m.npz (converted graph)": a live reference says itself what it is; of a file it is said where its kind was given.
+std::string reference_text(const ComparisonReport& item);
+// "in steps of the output's scale 0.1: max 1, mean 0.2".
+std::string quanta_text(const Quanta& quanta);
 // "atol 0.0001, rtol 0.0001", or the bounds.
 std::string tolerance_text(const compare::Tolerance& tolerance);
 // "x1.040 [1.020, 1.060]".

@@ -68,6 +68,17 @@ TEST_CASE("every format can show a report that holds nothing, and cells without 
   }
 }
 
+TEST_CASE("formats that judge say what kind the reference is and the error in steps of the output's scale") {
+  for (const auto format : {&to_markdown, &to_junit, &to_html}) {
+    std::string text = format(sample_run());
+    for (std::size_t at = text.find("&#39;"); at != std::string::npos; at = text.find("&#39;"))
+      text.replace(at, 5, "'");
+    CHECK(text.find("m.expected.npz (converted graph)") != std::string::npos);
+    CHECK(text.find("in steps of the output's scale 0.25: max 2, mean 1.5") != std::string::npos);
+  }
+  CHECK(to_csv(sample_run()).find(",converted_graph,2,") != std::string::npos);
+}
+
 TEST_CASE("the quiet text report is one line") {
   CHECK(to_text(sample_run(), {false, -1}) == "FAIL (1 of 2 outputs differ)\n");
   RunReport passed = sample_run();

@@ -84,9 +84,7 @@ std::string one_output(const ComparisonReport& item, bool with_method) {
                   badge(c.pass ? "good" : "bad", c.pass ? "pass" : "fail"), markup(counts_note(c.metrics)),
                   markup(tolerance_text(c.tolerance)));
   if (item.quanta) {
-    text += fmt::format("<p class=\"note\">in steps of the output's scale {}: max {}, mean {}</p>\n",
-                        metric_text(item.quanta->scale), metric_text(item.quanta->max_abs),
-                        metric_text(item.quanta->mean_abs));
+    text += fmt::format("<p class=\"note\">{}</p>\n", markup(quanta_text(*item.quanta)));
   }
   if (!c.pass && !c.reason.empty()) text += fmt::format("<p class=\"reason\">{}</p>\n", markup(c.reason));
   if (!body.empty()) text += "<div class=\"pair\">\n" + body + "</div>\n";
@@ -122,11 +120,14 @@ std::string comparisons_section(const RunReport& report) {
         metric_text(m.rmse),
         fmt::format("{:.6f}", m.cosine),
         metric_text(m.snr_db)};
+    // There was nothing to compare with.
+    if (!item.comparison.pass && m.elements == 0) std::fill(row.begin() + 2, row.end(), "–");
     if (ulp) row.push_back(m.max_ulp ? metric_text(*m.max_ulp) : "");
     if (argmax) row.push_back(m.argmax_agree ? fmt::format("{:.4g} %", *m.argmax_agree * 100) : "");
     table.add(std::move(row));
     articles += one_output(item, several);
-    if (std::ranges::find(references, item.reference) == references.end()) references.push_back(item.reference);
+    const std::string reference = reference_text(item);
+    if (std::ranges::find(references, reference) == references.end()) references.push_back(reference);
   }
   std::string lead;
   for (const std::string& reference : references)
