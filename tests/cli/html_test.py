@@ -102,7 +102,7 @@ class Page(Case):
         self.assertEqual(pages[0], ["Options", "Comparison", "Latency", "Memory", "Outputs", "Program", "Manifest"])
         self.assertEqual(pages[3], ["Memory", "Manifest"])
         self.assertEqual(pages[4], ["Gates", "Latency", "Profile", "Memory", "Outputs", "Program", "Manifest"])
-        self.assertEqual(pages[5], ["Sweep", "Latency", "Memory", "Manifest"])
+        self.assertEqual(pages[5], ["Options", "Sweep", "Latency", "Memory", "Manifest"])
         self.assertEqual(pages[6], ["Comparison", "Outputs", "Manifest"])
 
     def test_every_text_is_escaped(self):

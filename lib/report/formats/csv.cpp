@@ -174,6 +174,10 @@ void set_cell(const RunReport& report, const CellReport& cell, CsvTable& table) 
   table.set("baseline", cell.is_baseline ? "true" : "false");
   for (const auto& [name, value] : cell.axes)
     table.set(name, value);
+  for (const CellOption& option : cell.options) {
+    table.set(fmt::format("{}.{} {} evidence", option.backend, option.key, option.path),
+              std::string(evidence_name(option.evidence)));
+  }
 }
 
 void set_process(const ProcessReport& process, CsvTable& table) {

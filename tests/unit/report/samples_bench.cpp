@@ -102,6 +102,7 @@ RunReport sample_sweep() {
   bench.cells[4].outputs = OutputCheck{false, false, "output_0: 1 of 10 elements are outside", 0.5};
   bench.cells[5].failures = {{"crash", "killed by signal 9 (Killed)", 6}};
   bench.cells[5].processes.clear();
+  bench.cells[5].options.clear();
   bench.cells[5].metrics = {};
   bench.cells[0].profile = {
       {"forward", 0, "delegate 0 (XnnpackBackend)", 8000000, 10, 0.8, {{"Fully Connected", 7000000, 10, 0.875}}},

@@ -60,6 +60,17 @@ std::string cells_section(const BenchReport& bench) {
   return text + "\n";
 }
 
+std::string cell_options_section(const BenchReport& bench) {
+  MarkdownTable table({"cell", "option", "path", "value", "evidence"});
+  for (const CellReport& cell : bench.cells) {
+    for (const CellOption& option : cell.options) {
+      table.add({markdown(cell.name), markdown_code(option.backend + "." + option.key), markdown(option.path),
+                 markdown_code(option.value), std::string(evidence_name(option.evidence))});
+    }
+  }
+  return table.section("Options, the least evidence of a cell's processes");
+}
+
 std::string profile_section(const CellReport& cell) {
   constexpr std::size_t kMostRows = 15;
   std::vector<const ProfileEntry*> sorted;
@@ -80,7 +91,8 @@ std::string profile_section(const CellReport& cell) {
 
 std::string bench_sections(const BenchReport& bench) {
   const bool single = bench.cells.size() == 1 && bench.cells.front().processes.size() == 1;
-  std::string text = single ? process_section(bench.cells.front().processes.front()) : cells_section(bench);
+  std::string text = single ? process_section(bench.cells.front().processes.front())
+                            : cells_section(bench) + cell_options_section(bench);
   for (const CellReport& cell : bench.cells)
     text += profile_section(cell);
   MarkdownTable gates({"gate", "verdict", "cell", ">change"});
