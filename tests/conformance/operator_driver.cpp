@@ -38,6 +38,7 @@ class Call {
     if (kind == "ints")
       return add(make_list<IntList>(value, [&](const Json& v) { return add(v.get<std::int64_t>()); }));
     if (kind == "doubles") return add(DoubleList{value.get<std::vector<double>>()});
+    if (kind == "bools") return add(BoolList{value.get<std::vector<bool>>()});
     if (kind == "tensors") return add(make_list<TensorList>(value, [&](const Json& v) { return make(v); }));
     if (kind == "optional_tensors") {
       return add(

@@ -13,8 +13,9 @@ COMPLEX = (torch.complex64, torch.complex128)
 SKIPPED = {"aten::rand", "aten::randn", "aten::empty", "aten::native_dropout", "aten::sym_size", "aten::sym_numel",
            "aten::_local_scalar_dense", "aten::allclose"}
 # Results add up many numbers: no extremes, and errors are measured by the size of the inputs.
-SUMMING = {"sum", "mean", "prod", "cumsum", "var", "var_mean", "mm", "bmm", "addmm", "linear", "convolution",
-           "convolution_backward", "native_layer_norm", "native_group_norm", "_native_batch_norm_legit",
+SUMMING = {"mixed_mm", "mixed_linear", "fast_hadamard_transform", "gated_delta_rule", "channelwise_gated_delta_rule",
+           "custom_sdpa", "sum", "mean", "prod", "cumsum", "var", "var_mean", "mm", "bmm", "addmm", "linear",
+           "convolution", "convolution_backward", "native_layer_norm", "native_group_norm", "_native_batch_norm_legit",
            "_native_batch_norm_legit_no_training", "avg_pool2d", "_adaptive_avg_pool2d", "_cdist_forward",
            "_pdist_forward", "_softmax", "_log_softmax", "upsample_bilinear2d", "_upsample_bilinear2d_aa",
            "grid_sampler_2d", "scatter_add", "index_put", "index_put_", "_fft_r2c", "_fft_c2r", "glu",
@@ -39,13 +40,14 @@ def resolve(name):
             return candidate, schema
     # Only an out variant exists, or the other one takes dtype and layout as well.
     def with_output(**values):
-        dtype = values.pop("_dtype", torch.float32)
-        return getattr(packet, overload)(**values, out=torch.empty(0, dtype=dtype))
+        dtype = values.pop("_dtype", None) or next((value.dtype for value in tensors_of(values)), torch.float32)
+        outputs = {argument.name: torch.empty(0, dtype=dtype) for argument in schema.arguments if argument.is_out}
+        return getattr(packet, overload)(**values, **outputs)
     return (with_output, schema) if overload.endswith("out") and not base.endswith("_") else (None, None)
 
 
 def base_of(name):
-    return name.removeprefix("aten::").split(".")[0]
+    return name.split("::")[-1].split(".")[0]
 
 
 def tensors_of(values):
@@ -87,10 +89,14 @@ class Sampler:
             return [self.r.choice(UNSIGNED)]
         if roll < 0.75:
             return [self.r.choice(everything)]
-        return self.r.sample(everything, 2)
+        return self.r.sample(everything if roll < 0.95 else everything + UNSIGNED + COMPLEX, 2)
 
     def shape(self, low_rank=0, high_rank=4, largest=5):
         rank = self.r.randint(low_rank, high_rank)
+        if high_rank >= 4 and self.r.random() < 0.05:
+            rank, largest = self.r.randint(5, 6), 3
+        elif low_rank <= 1 and self.r.random() < 0.03:
+            return [self.r.randint(1, 300)]  # longer than any vector loop's stride
         return [0 if self.r.random() < 0.04 else self.r.choice([1, 1, 2, 3, self.r.randint(1, largest)])
                 for _ in range(rank)]
 
@@ -431,7 +437,9 @@ class Sampler:
         return {"self": self.tensor(shape), "size": self.r.choice([[count], [count, 1], [1, count], list(shape) + [1]])}
 
     def draw_as_strided_copy(self, _):
-        return None  # speaks of memory, which has another layout here
+        shape, size = self.shape(), self.shape(0, 3, 3)
+        stride = [self.r.randint(0, 3) for _ in size]
+        return {"self": self.tensor(shape), "size": size, "stride": stride, "storage_offset": self.r.choice([None, 0, 2])}
 
     def draw_repeat_interleave(self, _):
         return {"repeats": self.index(0, 4, [self.r.randint(0, 6)]), "output_size": None}
@@ -467,7 +475,8 @@ class Sampler:
     draw_copy_ = draw_copy
 
     def draw__to_copy(self, _):
-        return None  # the dtype is an argument of the functional variant alone; copy.out covers the conversion
+        everything = FLOATS + INTEGERS + UNSIGNED + COMPLEX + (torch.bool,)
+        return self.one(non_blocking=False, memory_format=None, _dtype=self.r.choice(everything))
 
     def draw_clone(self, _):
         return self.one(memory_format=None)
@@ -513,8 +522,11 @@ class Sampler:
                 "weight": parts[0], "bias": parts[1], "running_mean": self.tensor([c], dtype, plain=True),
                 "running_var": (torch.rand([c]) * 4).to(dtype), "momentum": 0.1, "eps": 1e-5}
 
-    def draw__native_batch_norm_legit(self, _):
-        return None  # writes its running statistics; the conformance cases cover it
+    def draw__native_batch_norm_legit(self, schema):
+        values = self.draw__native_batch_norm_legit_no_training(schema) | {"training": True}
+        if "no_stats" in self.name:
+            del values["running_mean"], values["running_var"]
+        return values
 
     def image(self, channels=None):
         lead = [self.r.randint(1, 2)] if self.flag() else []
@@ -582,8 +594,16 @@ class Sampler:
                   "output_padding": [self.r.randint(0, s - 1) if transposed else 0 for s in stride], "groups": groups}
         return values
 
-    def draw_convolution_backward(self, _):
-        return None  # three outputs by a mask; the conformance cases cover it
+    def draw_convolution_backward(self, schema):
+        self.pool = [self.r.choice(FLOATS)]
+        values = self.draw_convolution(schema)
+        try:
+            result = torch.ops.aten.convolution(**values)
+        except RuntimeError:
+            return None
+        bias = values.pop("bias")
+        return {"grad_output": self.tensor(result.shape, self.pool[0], plain=True), **values,
+                "bias_sizes": [result.shape[1]] if bias is not None else None, "output_mask": [True] * 3}
 
     def draw__cdist_forward(self, _):
         m, dtype = self.r.randint(0, 9), self.r.choice(FLOATS[:2])

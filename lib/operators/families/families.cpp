@@ -17,6 +17,7 @@ std::vector<std::span<const OperatorRow>> operator_families() {
       convolution_family(),
       copying_family(),
       creation_family(),
+      delta_rule_family(),
       distances_family(),
       division_family(),
       embedding_family(),

@@ -71,6 +71,7 @@ PTERUN_STARTUP_CODE std::span<const OperatorRow> mixed_matmul_family();
 PTERUN_STARTUP_CODE std::span<const OperatorRow> fourier_family();
 PTERUN_STARTUP_CODE std::span<const OperatorRow> llama_family();
 PTERUN_STARTUP_CODE std::span<const OperatorRow> hadamard_family();
+PTERUN_STARTUP_CODE std::span<const OperatorRow> delta_rule_family();
 PTERUN_STARTUP_CODE std::span<const OperatorRow> softmax_family();        // _softmax, _log_softmax, glu
 PTERUN_STARTUP_CODE std::span<const OperatorRow> normalization_family();  // layer norm, group norm
 

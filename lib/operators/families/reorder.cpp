@@ -1,10 +1,11 @@
-// Elements to other places of the same tensor: flip, roll, the triangles, pixel shuffles.
+// Elements to other places of the same tensor: flip, roll, the triangles, pixel shuffles, tiles.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
 
 #include "operators/block_copy.h"
+#include "operators/checks.h"
 #include "operators/dims.h"
 #include "operators/families/families.h"
 
@@ -184,6 +185,32 @@ Result<void> pixel_unshuffle(ExecuteContext& context, const Arguments& arguments
   return pixel_move(context, arguments, false);
 }
 
+// An image [channels, height, width] as square tiles [rows * columns, channels, size, size], row by row.
+Result<void> tile_crop(ExecuteContext& context, const Arguments& arguments) {
+  PTERUN_ASSIGN(const Tensor* input, arguments.tensor(0));
+  PTERUN_ASSIGN(const std::int64_t size, arguments.integer(1));
+  PTERUN_ASSIGN(Tensor * output, arguments.tensor(2));
+  PTERUN_TRY(check_same_dtype(arguments, *input, *output));
+  PTERUN_TRY(check_rank(arguments, *input, 3, "input"));
+  if (size < 1 || input->size(1) % size != 0 || input->size(2) % size != 0) {
+    return fail(arguments.error(ErrorCode::kInvalidArgument,
+                                input->describe() + " is not made of tiles of " + std::to_string(size)));
+  }
+  const std::int64_t channels = input->size(0);
+  const std::int64_t rows = input->size(1) / size;
+  const std::int64_t columns = input->size(2) / size;
+  PTERUN_TRY(resize_output(arguments, *output, {rows * columns, channels, size, size}));
+  const Strides from = input->strides();
+  const Strides to = output->strides();
+  const CopyDim dims[] = {{rows, from[1] * size, to[0] * columns},
+                          {columns, from[2] * size, to[0]},
+                          {channels, from[0], to[1]},
+                          {size, from[1], to[2]},
+                          {size, from[2], to[3]}};
+  copy_strided(*context.threads, dtype_size(input->dtype()), dims, input->raw_data(), output->mutable_raw_data());
+  return {};
+}
+
 constexpr OperatorRow kRows[] = {
     {"aten::flip.out", kAnyDType, flip},
     {"aten::roll.out", kAnyDType, roll},
@@ -191,6 +218,7 @@ constexpr OperatorRow kRows[] = {
     {"aten::triu.out", kAnyDType, triu},
     {"aten::pixel_shuffle.out", kAnyDType, pixel_shuffle},
     {"aten::pixel_unshuffle.out", kAnyDType, pixel_unshuffle},
+    {"preprocess::tile_crop.out", kAnyDType, tile_crop},
 };
 
 }  // namespace
