@@ -91,6 +91,9 @@ class Page(Case):
         yield self.page("bench", ADD, *QUICK, "--profile", "--fail-if", "p50>100s")
         yield self.page("bench", ADD, *QUICK, "--axis", "threads=1,2", "--axis",
                         "XnnpackBackend.workspace_sharing_mode=disabled,per_model,global", "--processes", "3")
+        yield self.page("run", DATA / "live" / "net.pte", "--diverge", "--diverge-inputs", self.folder / "d.npz", "--reference",
+                        f"pte:{DATA / 'live' / 'net_wrong.pte'}", code=1)
+        yield self.page("run", ADD, "--load-option", "XnnpackBackend.workspace_sharing_mod=1", "--theads", "1", code=2)
         yield self.page("compare", DATA / "tiny_add.expected.npz", DATA / "multi.expected.npz", code=1)
 
     def test_every_page_is_complete_in_itself_and_well_formed(self):
@@ -103,7 +106,9 @@ class Page(Case):
         self.assertEqual(pages[3], ["Memory", "Manifest"])
         self.assertEqual(pages[4], ["Gates", "Latency", "Profile", "Memory", "Outputs", "Program", "Manifest"])
         self.assertEqual(pages[5], ["Options", "Sweep", "Latency", "Memory", "Manifest"])
-        self.assertEqual(pages[6], ["Comparison", "Outputs", "Manifest"])
+        self.assertEqual(pages[6][:2], ["Comparison", "Node by node"])
+        self.assertEqual(pages[7], ["Manifest"])
+        self.assertEqual(pages[8], ["Comparison", "Outputs", "Manifest"])
 
     def test_every_text_is_escaped(self):
         name = self.folder / "a<b>&'\"<script>alert(1)</script>.pte".replace("/", "_")

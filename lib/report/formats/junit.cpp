@@ -66,6 +66,21 @@ Case comparison_case(const ComparisonReport& item) {
   return result;
 }
 
+Case diverge_case(const DivergeReport& diverge) {
+  Case item{"diverge", fmt::format("{} against {}", diverge_title(diverge), diverge.reference), 0, "", "", "", ""};
+  if (!diverge.first) return item;
+  item.outcome = "failure";
+  item.type = "diverge";
+  item.message = diverge_node_text(*diverge.first);
+  item.details = diverge_counts_text(diverge) + "\n" + diverge_watching_text(diverge) + "\n";
+  for (const std::string& line : diverge_mapping_lines(diverge))
+    item.details += line + "\n";
+  item.details += fmt::format("its inputs, got and want: {}\nagain: {}\n", diverge.inputs_file, diverge.command);
+  for (const DivergeSkipped& skipped : diverge.skipped)
+    item.details += fmt::format("not compared: {} x{} ({})\n", skipped.name, skipped.count, skipped.reason);
+  return item;
+}
+
 Case evidence_case(const OptionReport& option, Evidence required) {
   Case item{"evidence",
             fmt::format("{}.{} ({}) reaches {}", option.backend, option.key, options::option_path_name(option.path),
@@ -116,6 +131,7 @@ std::vector<Case> cases_of(const RunReport& report) {
   std::vector<Case> cases = {command_case(report)};
   for (const ComparisonReport& item : report.comparisons)
     cases.push_back(comparison_case(item));
+  if (report.diverge) cases.push_back(diverge_case(*report.diverge));
   for (const OptionReport& option : report.options) {
     if (report.required_evidence) cases.push_back(evidence_case(option, *report.required_evidence));
   }

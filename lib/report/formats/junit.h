@@ -1,5 +1,5 @@
-// Verdicts as JUnit XML, as CI systems read it: one test case for the command itself, one for each comparison, gate and
-// evidence requirement, and one for each cell of a sweep.
+// Verdicts as JUnit XML, as CI systems read it: one test case for the command itself, one for each comparison, the
+// search of --diverge, gate and evidence requirement, and one for each cell of a sweep.
 #pragma once
 
 #include <string>

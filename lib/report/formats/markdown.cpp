@@ -90,8 +90,9 @@ std::string to_markdown(const RunReport& report) {
     return head(report) + options_section(report) + comparisons_section(report) + bench_sections(*report.bench) +
            tail(report);
   }
-  return head(report) + options_section(report) + comparisons_section(report) + outputs_section(report) +
-         accuracy_section(report) + times_section(report) + memory_section(report.memory) + tail(report);
+  return head(report) + options_section(report) + node_section(report) + comparisons_section(report) +
+         diverge_section(report) + outputs_section(report) + accuracy_section(report) + times_section(report) +
+         memory_section(report.memory) + tail(report);
 }
 
 }  // namespace pterun::report

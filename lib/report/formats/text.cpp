@@ -84,13 +84,6 @@ std::string options_section(const RunReport& report, const TextStyle& style) {
   return text + details.to_string();
 }
 
-std::string node_place(const std::string& method, std::size_t instruction, std::optional<std::size_t> delegate,
-                       std::optional<std::size_t> node) {
-  std::string place = fmt::format("method {}, instruction {}", method, instruction);
-  if (node && delegate) place += fmt::format(", delegate {}, node {}", *delegate, *node);
-  return place;
-}
-
 std::string node_section(const RunReport& report, const TextStyle& style) {
   if (!report.node) return "";
   const NodeReport& node = *report.node;
@@ -170,22 +163,11 @@ std::string comparison_section(const RunReport& report, const TextStyle& style) 
   return text;
 }
 
-std::string diverge_node_text(const DivergeNode& node) {
-  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name,
-                     node_place(node.method, node.instruction, node.delegate, node.node), node.output,
-                     metric_text(node.max_abs), metric_text(node.allowed));
-}
-
 std::string diverge_section(const RunReport& report, const TextStyle& style) {
   if (!report.diverge) return "";
   const DivergeReport& diverge = *report.diverge;
-  std::string text =
-      heading(style, (diverge.mapping ? "Operator by operator against " : "Node by node against ") + diverge.reference);
-  text += diverge.watching_changed
-              ? fmt::format("  watching changed the outputs, by {} at most: nodes are not fused then\n",
-                            metric_text(diverge.watching_max_abs))
-              : "  watching changed nothing: the outputs are the run's, bit for bit\n";
-  text += "  " + diverge_counts_text(diverge) + "\n";
+  std::string text = heading(style, diverge_title(diverge) + " against " + diverge.reference);
+  text += "  " + diverge_watching_text(diverge) + "\n  " + diverge_counts_text(diverge) + "\n";
   if (diverge.first) text += fmt::format("  first: {}\n", diverge_node_text(*diverge.first));
   for (const std::string& line : diverge_mapping_lines(diverge))
     text += "  " + line + "\n";

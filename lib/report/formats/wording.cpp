@@ -179,6 +179,35 @@ std::string_view diverge_cause_name(DivergeCause cause) {
   return "none";
 }
 
+std::string node_place(const std::string& method, std::size_t instruction, std::optional<std::size_t> delegate,
+                       std::optional<std::size_t> node) {
+  std::string place = fmt::format("method {}, instruction {}", method, instruction);
+  if (node && delegate) place += fmt::format(", delegate {}, node {}", *delegate, *node);
+  return place;
+}
+
+std::string diverge_title(const DivergeReport& diverge) {
+  return diverge.mapping ? "Operator by operator" : "Node by node";
+}
+
+std::string diverge_watching_text(const DivergeReport& diverge) {
+  if (!diverge.watching_changed) return "watching changed nothing: the outputs are the run's, bit for bit";
+  return fmt::format("watching changed the outputs, by {} at most: nodes are not fused then",
+                     metric_text(diverge.watching_max_abs));
+}
+
+std::string diverge_node_text(const DivergeNode& node) {
+  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name,
+                     node_place(node.method, node.instruction, node.delegate, node.node), node.output,
+                     metric_text(node.max_abs), metric_text(node.allowed));
+}
+
+std::string diverge_arithmetic_text(const DivergeNode& node) {
+  if (!node.arithmetic) return "";
+  return fmt::format("{}, max abs {}", node.arithmetic->pass ? "right" : "WRONG",
+                     metric_text(node.arithmetic->max_abs));
+}
+
 std::string diverge_counts_text(const DivergeReport& diverge) {
   const std::string off = diverge.diverging == 0 ? "none off by more than its share of the tolerance"
                                                  : fmt::format("{} off by more than their share", diverge.diverging);

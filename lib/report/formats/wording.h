@@ -54,6 +54,17 @@ std::string percentile_text(const bench::Percentile& percentile);
 
 // "program": what the report names the cause of a divergence.
 std::string_view diverge_cause_name(DivergeCause cause);
+// "method forward, instruction 1, delegate 0, node 2".
+std::string node_place(const std::string& method, std::size_t instruction, std::optional<std::size_t> delegate,
+                       std::optional<std::size_t> node);
+// "Node by node", or "Operator by operator" against a .pt2.
+std::string diverge_title(const DivergeReport& diverge);
+// Whether watching the nodes changed the outputs, one sentence.
+std::string diverge_watching_text(const DivergeReport& diverge);
+// "Conv2d (method forward, instruction 0, delegate 0, node 1) float32[1, 2]: max abs 1, its share is 0.1".
+std::string diverge_node_text(const DivergeNode& node);
+// "right, max abs 0": what the interpreter says of its arithmetic; "" where it says nothing.
+std::string diverge_arithmetic_text(const DivergeNode& node);
 // What was compared, as a sentence without its full stop: "12 results: 10 equal one of the 14 of the .pt2, …".
 std::string diverge_counts_text(const DivergeReport& diverge);
 // Where the divergence lies among the operators of a .pt2 and whose fault it is, one sentence each; none without a

@@ -3,7 +3,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include "report/formats/html.h"
 #include "report/formats/json.h"
+#include "report/formats/junit.h"
+#include "report/formats/markdown.h"
 #include "report/formats/read.h"
 #include "report/formats/text.h"
 #include "report/formats/wording.h"
@@ -33,10 +36,15 @@ TEST_CASE("a divergence from a .pt2 is written and read back") {
   const RunReport report = report_with(sample_diverge_from_pt2());
   check_golden("diverge.json", to_json(report));
   check_golden("diverge.txt", to_text(report, {}));
+  check_golden("diverge.md", to_markdown(report));
+  check_golden("diverge.junit.xml", to_junit(report));
   const auto read = read_report(to_json(report), "r.json");
   REQUIRE(read.has_value());
   CHECK(to_json(*read) == to_json(report));
   CHECK(to_text(*read, {}) == to_text(report, {}));
+  CHECK(to_markdown(*read) == to_markdown(report));
+  CHECK(to_junit(*read) == to_junit(report));
+  CHECK(to_html(*read) == to_html(report));
 }
 
 TEST_CASE("a divergence without a mapping is read back without one") {

@@ -45,6 +45,10 @@ TEST_CASE("what ran by itself is read back, a node of a delegate and an operator
   const std::string text = to_text(*read, {});
   CHECK(text.find("Conv2d (method forward, instruction 3, delegate 1, node 7)\n"
                   "  input_0 float32[1, 4]  in.npz:input_0\n") != std::string::npos);
+  for (const std::string& page : {to_markdown(*read), to_html(*read)}) {
+    CHECK(page.find("Conv2d (method forward, instruction 3, delegate 1, node 7)") != std::string::npos);
+    CHECK(page.find("in.npz:input") != std::string::npos);
+  }
   node = {"forward", 4, {}, {}, "aten::add.out", {}};
   CHECK(json::parse(to_json(report))["node"]["delegate"].is_null());
   CHECK(to_text(report, {}).find("aten::add.out (method forward, instruction 4)\n") != std::string::npos);

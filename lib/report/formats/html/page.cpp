@@ -341,10 +341,11 @@ std::string manifest_section(const RunReport& report) {
 std::string to_html(const RunReport& report) {
   const std::string title =
       fmt::format("{} – pterun {} of {}", result_word(report.status), kind_name(report.kind), html::subject(report));
-  std::string body = html::head_section(report) + html::options_section(report) + html::comparisons_section(report) +
-                     html::gates_section(report) + html::sweep_section(report) + html::latency_section(report) +
-                     html::profile_section(report) + html::memory_section(report) + html::outputs_section(report) +
-                     html::program_section(report) + html::manifest_section(report);
+  std::string body = html::head_section(report) + html::options_section(report) + html::node_section(report) +
+                     html::comparisons_section(report) + html::diverge_section(report) + html::gates_section(report) +
+                     html::sweep_section(report) + html::latency_section(report) + html::profile_section(report) +
+                     html::memory_section(report) + html::outputs_section(report) + html::program_section(report) +
+                     html::manifest_section(report);
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +

@@ -32,6 +32,43 @@ std::string comparisons_section(const RunReport& report) {
   return table.section("Comparison") + notes;
 }
 
+std::string node_section(const RunReport& report) {
+  if (!report.node) return "";
+  const NodeReport& node = *report.node;
+  MarkdownTable inputs({"input", "source"});
+  for (const IoReport& input : node.inputs)
+    inputs.add({markdown(input.description), markdown(input.source)});
+  return fmt::format("\n## Node\n\n{} ({})\n", markdown(node.name),
+                     markdown(node_place(node.method, node.instruction, node.delegate, node.node))) +
+         inputs.section("Inputs of the node");
+}
+
+std::string diverge_section(const RunReport& report) {
+  if (!report.diverge) return "";
+  const DivergeReport& diverge = *report.diverge;
+  std::string text =
+      fmt::format("\n## {}\n\nAgainst {}\n\n- {}\n- {}\n", diverge_title(diverge), markdown(diverge.reference),
+                  markdown(diverge_counts_text(diverge)), markdown(diverge_watching_text(diverge)));
+  if (diverge.first) text += fmt::format("\n**first**: {}\n", markdown(diverge_node_text(*diverge.first)));
+  for (const std::string& line : diverge_mapping_lines(diverge))
+    text += fmt::format("\n- {}", markdown(line));
+  if (diverge.mapping) text += "\n";
+  if (diverge.first) {
+    text += fmt::format("\nIts inputs, got and want are in {}; again: {}\n", markdown_code(diverge.inputs_file),
+                        markdown_code(diverge.command));
+  }
+  MarkdownTable nodes({"node", "place", "result", "counterpart", ">max abs", ">its share", "verdict", "arithmetic"});
+  for (const DivergeNode& node : diverge.worst) {
+    nodes.add({markdown(node.name), markdown(node_place(node.method, node.instruction, node.delegate, node.node)),
+               markdown(node.output), markdown(node.reference), metric_text(node.max_abs), metric_text(node.allowed),
+               node.pass ? "pass" : "**FAIL**", diverge_arithmetic_text(node)});
+  }
+  MarkdownTable skipped({"not compared", ">times", "because"});
+  for (const DivergeSkipped& item : diverge.skipped)
+    skipped.add({markdown(item.name), std::to_string(item.count), markdown(item.reason)});
+  return text + nodes.section("Nodes furthest off") + skipped.section("Not compared");
+}
+
 std::string outputs_section(const RunReport& report) {
   MarkdownTable table({"output", "type", ">min", ">max", ">mean", ">stddev", ">NaN", ">inf"});
   for (const OutputReport& output : report.outputs) {

@@ -44,6 +44,7 @@ std::string nanoseconds(std::int64_t elapsed_ns);
 
 // Each is "" when the report has nothing for it.
 std::string comparisons_section(const RunReport& report);
+std::string node_section(const RunReport& report);
 std::string diverge_section(const RunReport& report);
 std::string outputs_section(const RunReport& report);
 std::string accuracy_section(const RunReport& report);
