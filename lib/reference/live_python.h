@@ -49,6 +49,7 @@ class LivePython {
   // Hands the inputs over and sends "VERB METHOD ITEM..."; the answer's tensors are then in outputs_path(). Errors: as
   // above; kReference for an input that Python has no kind for.
   Result<void> ask(std::string_view verb, const std::string& method, std::span<const StepInput> inputs);
+  const std::string& folder() const { return folder_; }
   std::string inputs_path() const { return folder_ + "/inputs.safetensors"; }
   std::string outputs_path() const { return folder_ + "/outputs.safetensors"; }
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "reference/eager_trace.h"
 #include "runtime/loader.h"
 #include "runtime/method.h"
 #include "tensor/tensor.h"
@@ -65,11 +66,25 @@ struct SourceContext {
   LogSink* log = nullptr;
 };
 
+// A reference that shows what each of its operators gives.
+class TracingSource {
+ public:
+  virtual ~TracingSource() = default;
+  virtual const std::string& description() const = 0;
+  virtual Kind kind() const = 0;
+  // Takes the state back to what it was after loading. Errors: kReference.
+  virtual Result<void> restart() = 0;
+  // The results of the next execution of `method` on these inputs. Errors: kReference, blame kInput.
+  virtual Result<EagerTrace> trace(const runtime::Method& method, std::span<const StepInput> inputs) = 0;
+};
+
 class Source {
  public:
   virtual ~Source() = default;
   // Expected outputs of the next execution of `method` on these inputs. Errors: kReference, blame kInput.
   virtual Result<Expected> expected(const runtime::Method& method, std::span<const StepInput> inputs) = 0;
+  // The same reference, operator by operator; null where only outputs are known.
+  virtual TracingSource* tracing() { return nullptr; }
 };
 
 // One row of the catalogue: specs that begin with `prefix` (an empty prefix takes what no other row does).

@@ -46,7 +46,7 @@ struct DivergeMapping {
   std::size_t mapped = 0;         // results that equal one of them
   std::size_t unmapped = 0;       // results without a counterpart that only right values follow from
   bool outputs_agree = true;      // as the comparisons say
-  std::string last_agreeing;      // operator of the .pt2 before the divergence; empty: the inputs
+  std::string last_agreeing;      // operator or input of the .pt2 before the divergence; empty: not known
   std::string first_disagreeing;  // operator of the .pt2 at the divergence; empty: none, or not to be told
   std::string through;            // last of the results that together stand for it; empty: the first alone
   DivergeCause cause = DivergeCause::kNone;

@@ -18,6 +18,11 @@ Result<void> Stepper::begin() {
   return bring_inputs(state);
 }
 
+const Value& Stepper::input(std::size_t index) const {
+  const Method::State& state = method_.state();
+  return (*state.values)[state.plan.inputs[index]];
+}
+
 bool Stepper::at_end() const {
   return next_ >= size();
 }

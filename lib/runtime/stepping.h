@@ -31,6 +31,7 @@ class Stepper {
 
   // Puts inputs and slots into the state before the first instruction. Errors: as Method::execute.
   Result<void> begin();
+  const Value& input(std::size_t index) const;  // the slot of one of the method's inputs
   bool at_end() const;
   std::size_t next() const { return next_; }  // a number for run() and at(), the same in every method of this program
   std::size_t size() const;

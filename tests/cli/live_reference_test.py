@@ -1,41 +1,18 @@
 """References that run live in Python: the protocol and every way to fail, with a stand-in for the interpreter; PyTorch and
 ExecuTorch themselves where PTERUN_TEST_PYTHON (or python3) has them, else a counted skip."""
 
-import json
 import os
 import signal
-import struct
 import subprocess
 import sys
 import time
 import unittest
 
 from driver import DATA, PROGRAM, Case, run
+from live_python import HAS_EXECUTORCH, HAS_TORCH, REAL, StandInCase, has_module
 
 LIVE = DATA / "live"
 ADD = DATA / "tiny_add.pte"
-
-# Speaks the protocol: `-c SCRIPT KIND MODEL FOLDER [DATA...]`. WHAT stands for the behaviour that a test wants.
-STAND_IN = """#!{python}
-import json, os, struct, sys, time
-option, script, kind, model, folder, *data = sys.argv[1:]
-assert option == "-c" and "live_reference" not in kind
-out = os.fdopen(os.dup(1), "w", buffering=1)
-def read(path):
-    with open(path, "rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        return json.loads(file.read(length)), file.read()
-def write(path, tensors):
-    header, parts, at = {{}}, [], 0
-    for name, dtype, shape, data in tensors:
-        header[name] = {{"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}}
-        parts.append(data)
-        at += len(data)
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(parts))
-{what}
-"""
 
 ECHO = """
 out.write("ready float_eager stand-in 1.0\\n")
@@ -52,25 +29,7 @@ for line in sys.stdin:
 """
 
 
-def has_module(python, module):
-    try:
-        return subprocess.run([python, "-c", f"import {module}"], capture_output=True, timeout=120).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-
-
-REAL = os.environ.get("PTERUN_TEST_PYTHON", "python3")
-HAS_TORCH = has_module(REAL, "torch")
-HAS_EXECUTORCH = HAS_TORCH and has_module(REAL, "executorch.runtime")
-
-
-class StandIn(Case):
-    def stand_in(self, what):
-        path = self.folder / "python"
-        path.write_text(STAND_IN.format(python=sys.executable, what=what))
-        path.chmod(0o755)
-        return str(path)
-
+class StandIn(StandInCase):
     def echo(self, outputs="tensors"):
         log = self.folder / "requests"
         log.touch()

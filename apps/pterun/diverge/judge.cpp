@@ -161,6 +161,11 @@ const report::DivergeNode* NodeJudge::find(std::size_t visit) const {
   return found == findings_.end() ? nullptr : &found->node;
 }
 
+std::size_t NodeJudge::compared_nodes() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(findings_, [](const Finding& finding) { return finding.node.node.has_value(); }));
+}
+
 // Whether watching has changed the outputs.
 Result<void> NodeJudge::end_step(const PreparedStep& step, const runtime::Method& watched) {
   std::size_t position = 0;

@@ -37,6 +37,7 @@ class NodeJudge final : public ResultVisitor {
   report::DivergeReport judge(std::size_t& first_visit);
   // After judge(): the finding at this visit, or null.
   const report::DivergeNode* find(std::size_t visit) const;
+  std::size_t compared_nodes() const;  // nodes of delegates among the findings
 
  private:
   // One comparison: the node as reported, and what its allowance is made of.

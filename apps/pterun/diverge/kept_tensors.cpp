@@ -31,7 +31,7 @@ Result<void> TensorKeeper::after_operator(const ResultPlace& place, const runtim
     PTERUN_TRY(keep_copy(fmt::format("got_{}", i), *got));
     if (request_.want == nullptr) PTERUN_TRY(keep_copy(fmt::format("want_{}", i), *want));
   }
-  if (request_.want != nullptr) PTERUN_TRY(keep_copy("want", request_.want->view()));
+  if (request_.want != nullptr) PTERUN_TRY(keep_copy(request_.want_key, request_.want->view()));
   return {};
 }
 
@@ -42,7 +42,7 @@ Result<void> TensorKeeper::visit_node(const ResultPlace& place, const backends::
   }
   if (place.visit != request_.result_of) return {};
   PTERUN_TRY(keep_reals("got", *check.output.shape, *check.output.reals));
-  if (request_.want != nullptr) return keep_copy("want", request_.want->view());
+  if (request_.want != nullptr) return keep_copy(request_.want_key, request_.want->view());
   return keep_reals("want", *check.output.shape, *check.want);
 }
 

@@ -13,6 +13,7 @@ namespace pterun::app {
 struct KeepRequest {
   std::size_t inputs_of = 0;  // ResultPlace::visit
   std::size_t result_of = 0;
+  std::string want_key;              // "want", or "want_N" of an operator's argument N; used with `want`
   const HostTensor* want = nullptr;  // in place of what the reference program gives; borrowed, may be null
 };
 

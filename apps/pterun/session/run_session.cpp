@@ -89,6 +89,7 @@ Result<void> RunSession::diverge(report::RunReport& report) {
   for (const PreparedStep& step : steps_) {
     if (step.plan->reference->starts_with("pte:")) request.walk.reference_program = step.plan->reference->substr(4);
   }
+  request.comparisons = report.comparisons;
   PTERUN_ASSIGN(report.diverge, find_divergence(request));
   if (report.diverge->first) report.diverge->command = node_command(report.manifest, plan_, *report.diverge);
   return {};

@@ -11,7 +11,7 @@
 namespace pterun::reference {
 namespace {
 
-class LiveSource final : public Source {
+class LiveSource final : public Source, public TracingSource {
  public:
   LiveSource(std::unique_ptr<LivePython> python, std::string description, Kind kind)
       : python_(std::move(python)), description_(std::move(description)), kind_(kind) {}
@@ -24,6 +24,20 @@ class LiveSource final : public Source {
     for (io::PositionedTensor& output : *outputs)
       expected.outputs.push_back({output.position, std::move(output.tensor)});
     return expected;
+  }
+
+  TracingSource* tracing() override { return kind_ == Kind::kExecutorch ? nullptr : this; }
+  const std::string& description() const override { return description_; }
+  Kind kind() const override { return kind_; }
+  Result<void> restart() override { return python_->ask("reset"); }
+  Result<EagerTrace> trace(const runtime::Method& method, std::span<const StepInput> inputs) override {
+    PTERUN_TRY(python_->ask("trace", method.name(), inputs));
+    auto trace = read_eager_trace(python_->folder());
+    if (!trace) return fail(as_reference_error(std::move(trace).error()));
+    // The next trace goes to another file: this one is read as long as it is mapped.
+    std::error_code ignored;
+    std::filesystem::remove(python_->folder() + "/trace.bin", ignored);
+    return trace;
   }
 
  private:

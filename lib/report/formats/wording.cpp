@@ -197,9 +197,10 @@ std::string diverge_watching_text(const DivergeReport& diverge) {
 }
 
 std::string diverge_node_text(const DivergeNode& node) {
-  return fmt::format("{} ({}) {}: max abs {}, its share is {}", node.name,
+  return fmt::format("{} ({}) {}{}: max abs {}, its share is {}", node.name,
                      node_place(node.method, node.instruction, node.delegate, node.node), node.output,
-                     metric_text(node.max_abs), metric_text(node.allowed));
+                     node.reference.empty() ? "" : " against " + node.reference, metric_text(node.max_abs),
+                     metric_text(node.allowed));
 }
 
 std::string diverge_arithmetic_text(const DivergeNode& node) {
@@ -223,13 +224,14 @@ std::vector<std::string> diverge_mapping_lines(const DivergeReport& diverge) {
   if (!diverge.mapping) return lines;
   const DivergeMapping& mapping = *diverge.mapping;
   if (mapping.mapped == 0) {
-    lines.push_back("no result equals one of the .pt2: this comparison says nothing about single operators");
+    lines.push_back(diverge.first ? "no result equals one of the .pt2: the place is only the likeliest"
+                                  : "no result equals one of the .pt2: this says nothing about single operators");
   }
   if (diverge.first && !mapping.first_disagreeing.empty()) {
     lines.push_back(fmt::format(
-        "{} should equal {} of the .pt2; {}",
+        "{} should equal {} of the .pt2{}",
         mapping.through.empty() ? "it" : "it and what follows up to " + mapping.through, mapping.first_disagreeing,
-        mapping.last_agreeing.empty() ? "its inputs are the program's" : mapping.last_agreeing + " before it agrees"));
+        mapping.last_agreeing.empty() ? "" : "; up to " + mapping.last_agreeing + " all agrees"));
   }
   switch (mapping.cause) {
     case DivergeCause::kNone: break;

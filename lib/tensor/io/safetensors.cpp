@@ -140,9 +140,9 @@ struct Checked {
 
 Result<Checked> check_entry(const Entry& entry, Bytes elements, const std::string& file) {
   const auto refuse = [&](const std::string& what) { return fail(input_error(file, entry.key, what)); };
-  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.name == entry.dtype; });
-  if (kind == kKinds.end()) return refuse("it has the unknown dtype " + in_quotes(entry.dtype));
-  Checked result{entry.key, kind->dtype, {}, {}};
+  const auto dtype = safetensors_dtype(entry.dtype);
+  if (!dtype) return refuse("it has the unknown dtype " + in_quotes(entry.dtype));
+  Checked result{entry.key, *dtype, {}, {}};
   for (const std::uint64_t size : entry.shape) {
     if (size > static_cast<std::uint64_t>(INT64_MAX)) return refuse("it has the size " + std::to_string(size));
     result.shape.push_back(static_cast<std::int64_t>(size));
@@ -210,6 +210,12 @@ Result<std::vector<Checked>> read_header(Bytes bytes, const std::string& file) {
 }
 
 }  // namespace
+
+std::optional<DType> safetensors_dtype(std::string_view name) {
+  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.name == name; });
+  if (kind == kKinds.end()) return std::nullopt;
+  return kind->dtype;
+}
 
 Result<std::vector<NamedTensor>> parse_safetensors(Bytes bytes, const std::string& file) {
   PTERUN_ASSIGN(const std::vector<Checked> tensors, read_header(bytes, file));

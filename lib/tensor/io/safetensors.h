@@ -4,6 +4,7 @@
 // Source: the format's description at github.com/huggingface/safetensors.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ Result<HostTensor> read_safetensors_entry(const std::string& path, std::string_v
 
 // The keys, in the order of the header, without reading the tensors.
 Result<std::vector<std::string>> read_safetensors_keys(const std::string& path);
+
+// The dtype that the format calls "F32", …; none for a name it does not have.
+std::optional<DType> safetensors_dtype(std::string_view name);
 
 // Errors: kOutput (also for a dtype that the format does not have).
 Result<void> write_safetensors(const std::string& path, std::span<const NamedTensorView> tensors);
