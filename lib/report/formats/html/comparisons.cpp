@@ -44,7 +44,7 @@ std::string histogram(const compare::Comparison& comparison) {
   }
   if (limit >= 0 && limit < x.high) plot.line(limit, y.low, limit, y.high, "limit");
   std::vector<Mark> marks = {{0.5, "0"}};
-  for (int decade = -15; decade <= 3; decade += 3)
+  for (int decade = -12; decade <= 3; decade += 3)
     marks.push_back({decade - kFirstDecade, decade_text(decade)});
   return fmt::format(
       "<figure><figcaption>Elements by |error|, in decades; heights are logarithmic{}</figcaption>\n{}{}"

@@ -33,10 +33,14 @@ std::string nodes_table(const DivergeReport& diverge) {
   if (mapped) columns.insert(columns.end(), {"counterpart", "its own arithmetic"});
   Table table(std::move(columns));
   for (const DivergeNode& node : diverge.worst) {
-    std::vector<std::string> row = {
-        markup(node.name),         badge(node.pass ? "good" : "bad", node.pass ? "pass" : "fail"),
-        metric_text(node.max_abs), metric_text(node.allowed),
-        markup(node.output),       markup(node_place(node.method, node.instruction, node.delegate, node.node))};
+    std::vector<std::string> row = {markup(node.name),
+                                    badge(node.pass ? "good" : "bad", node.pass ? "pass" : "fail"),
+                                    metric_text(node.max_abs),
+                                    metric_text(node.allowed),
+                                    markup(node.output),
+                                    "<span class=\"place\">" +
+                                        markup(node_place(node.method, node.instruction, node.delegate, node.node)) +
+                                        "</span>"};
     if (mapped) {
       row.push_back(markup(node.reference));
       row.push_back(diverge_arithmetic_text(node));

@@ -186,11 +186,7 @@ std::string memory_rows(const std::vector<std::pair<std::string, double>>& rows,
 
 // What else is known of each phase: a table, or "" where there is nothing.
 std::string phase_table(std::map<std::string, std::int64_t>& memory) {
-  std::vector<double> sizes;
-  for (const auto& [name, bytes] : memory)
-    sizes.push_back(static_cast<double>(bytes));
-  const Scale scale = size_scale(sizes);
-  std::vector<std::string> columns = {fmt::format("phase, {}", scale.name)};
+  std::vector<std::string> columns = {"phase"};
   for (const auto& [what, label] : kPurposes)
     columns.push_back(">" + std::string(label));
   Table table(std::move(columns));
@@ -200,7 +196,7 @@ std::string phase_table(std::map<std::string, std::int64_t>& memory) {
     for (const auto& [what, title] : kPurposes) {
       const auto entry = memory.extract(fmt::format("{}_{}_bytes", what, phase));
       any = any || !entry.empty();
-      row.push_back(entry.empty() ? "" : scale.number(static_cast<double>(entry.mapped())));
+      row.push_back(entry.empty() ? "" : size_text(static_cast<double>(entry.mapped())));
     }
     if (any) table.add(std::move(row));
   }

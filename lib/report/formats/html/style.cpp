@@ -66,7 +66,8 @@ th:last-child, td:last-child { padding-right: 0; }
 td { vertical-align: baseline; }
 .n { text-align: right; white-space: nowrap; }
 td code { white-space: nowrap; }
-td .hash { color: var(--soft); white-space: normal; overflow-wrap: anywhere; }
+td .hash { display: inline-block; min-width: 17rem; color: var(--soft); white-space: normal; overflow-wrap: anywhere; }
+td .place { display: inline-block; min-width: 13rem; }
 .heatmaps { display: flex; flex-wrap: wrap; gap: 0 2.5rem; }
 .heatmaps .scroll { flex: 1 1 18rem; }
 .heatmap { border-collapse: separate; border-spacing: 3px; min-width: 0; width: 100%; }
