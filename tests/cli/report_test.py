@@ -20,21 +20,42 @@ class Saved(Case):
         return path
 
     def test_a_saved_report_is_rendered_as_the_first_time(self):
-        names = ("csv", "junit", "markdown", "html")
-        for kind, arguments in (("run", ("run", ADD, *REFERENCE, "--iterations", "4", "--load-option",
-                                         "XnnpackBackend.workspace_sharing_mode=1")),
-                                ("bench", ("bench", ADD, *QUICK, "--axis", "threads=1,2", "--axis",
-                                           "XnnpackBackend.weight_cache_enabled=false,true", "--processes", "2")),
-                                ("compare", ("compare", DATA / "tiny_add.expected.npz", DATA / "tiny_add.expected.npz"))):
+        """In every format, and as text, byte for byte, whatever its kind and verdict."""
+        live, mode = DATA / "live", "XnnpackBackend.workspace_sharing_mode"
+        sweep = ("bench", ADD, *QUICK, "--axis", "threads=1,2", "--axis", "XnnpackBackend.weight_cache_enabled=false,true")
+        for kind, code, arguments in (
+                ("run", 0, ("run", ADD, *REFERENCE, "--iterations", "4", "--load-option", f"{mode}=1", "--global-option",
+                            "XnnpackBackend.weight_cache_enabled=true", "--require-evidence", "accepted")),
+                ("steps", 0, ("run", DATA / "multi.pte", "--method", "forward,encode")),
+                ("quantised", 1, ("run", DATA / "tiny_mlp_q8.pte", "--inputs", DATA / "tiny_mlp.inputs.npz", "--reference",
+                                  DATA / "tiny_mlp.expected.npz", "--reference-kind", "float_eager")),
+                ("diverge", 1, ("run", live / "net.pte", "--diverge", "--diverge-inputs", self.folder / "d.npz",
+                                "--reference", f"pte:{live / 'net_wrong.pte'}")),
+                ("error", 3, ("run", DATA / "none.pte")),
+                ("usage", 2, ("run", ADD, "--theads", "1")),
+                ("bench", 0, ("bench", ADD, *QUICK, "--profile", "--fail-if", "p50>100s")),
+                ("gate", 7, ("bench", ADD, *QUICK, "--fail-if", "p50>0ns")),
+                ("sweep", 0, (*sweep, "--processes", "2", "--fail-if", "load>100s")),
+                ("models", 0, ("bench", ADD, DATA / "tiny_add_portable.pte", *QUICK)),
+                ("compare", 0, ("compare", DATA / "tiny_add.expected.npz", DATA / "tiny_add.expected.npz")),
+                ("differ", 1, ("compare", DATA / "tiny_add.inputs.npz", DATA / "tiny_add.expected.npz"))):
             with self.subTest(kind=kind):
-                flags = [text for name in names for text in (f"--{name}", self.folder / name)]
-                saved = self.report("r.json", *arguments, *flags)
-                again = [text for name in names for text in (f"--{name}", self.folder / f"again.{name}")]
-                outcome = run("report", saved, *again, "--json", self.folder / "again.json")
-                self.assertEqual(outcome.code, 0, outcome.err)
-                for name in names:
-                    self.assertEqual((self.folder / f"again.{name}").read_text(), (self.folder / name).read_text(), name)
-                self.assertEqual((self.folder / "again.json").read_text(), saved.read_text())
+                self.check_rendered_again(arguments, code)
+
+    def check_rendered_again(self, arguments, code):
+        names = ["csv", "junit", "markdown", "html", "json"]
+        if arguments[0] == "bench":
+            names += ["export-hyperfine", "export-google-benchmark"]
+        command, *rest = arguments
+        direct = run(command, *[f"--{name}={self.folder / name}" for name in names], *rest)
+        self.assertEqual(direct.code, code, direct.err)
+        again = run("report", self.folder / "json", *[f"--{name}={self.folder / name}.again" for name in names])
+        self.assertEqual(again.code, 0, again.err)
+        for name in names:
+            first = (self.folder / name).read_text(encoding="utf-8")
+            self.assertEqual((self.folder / f"{name}.again").read_text(encoding="utf-8"), first, name)
+        if direct.out:
+            self.assertEqual(again.out, direct.out)
 
     def test_a_report_comes_from_stdin_and_goes_to_stdout(self):
         saved = self.report("r.json", "run", ADD)
