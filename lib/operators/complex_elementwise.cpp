@@ -110,6 +110,7 @@ Complex load_complex(DType dtype, const std::byte* element) {
 }
 
 void store_complex(DType dtype, Complex value, std::byte* element) {
+  if (dtype == DType::kBool) return store_one<double>(dtype, value != Complex(0) ? 1.0 : 0.0, element);
   if (!is_complex(dtype)) return store_one<double>(dtype, value.real(), element);
   const DType part = complex_part(dtype);
   store_one<double>(part, value.real(), element);

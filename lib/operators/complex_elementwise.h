@@ -17,7 +17,7 @@ using ComplexFunction = Complex (*)(Complex a, Complex b);
 using ComplexTest = bool (*)(Complex a, Complex b);
 using ComplexUnary = Complex (*)(Complex x);
 
-// One element of any dtype; a real one has no imaginary part, or takes the real part.
+// One element of any dtype; a real one has no imaginary part, or takes the real part. A bool is whether it is not zero.
 Complex load_complex(DType dtype, const std::byte* element);
 void store_complex(DType dtype, Complex value, std::byte* element);
 

@@ -198,7 +198,12 @@ Element element_of(const Scalar& scalar, DType dtype) {
 }
 
 void convert_elements(DType from, const void* source, DType to, void* destination, std::size_t count) {
-  const Compute compute = is_complex(from) ? Compute::kDouble : compute_of(from);
+  if (is_complex(from) && is_complex(to)) {
+    return convert_elements(complex_part(from), source, complex_part(to), destination, 2 * count);
+  }
+  const Compute compute = !is_complex(from)    ? compute_of(from)
+                          : to == DType::kBool ? Compute::kTruth
+                                               : Compute::kDouble;
   const LoadBlock load = load_block(from, compute);
   const StoreBlock store = store_block(compute, to);
   const auto* read = static_cast<const std::byte*>(source);

@@ -45,15 +45,9 @@ Result<void> fill_tensor_out(ExecuteContext& context, const Arguments& arguments
     return fail(arguments.error(ErrorCode::kInvalidArgument, "the value " + value->describe() + " is not 0-d"));
   }
   PTERUN_ASSIGN(Tensor * out, output(arguments, 2, self->shape()));
-  if (value->dtype() == out->dtype()) {
-    Element element;
-    std::memcpy(element.bytes.data(), value->raw_data(), dtype_size(value->dtype()));
-    fill(context, *out, element);
-  } else if (is_floating(value->dtype()) || is_complex(value->dtype())) {
-    fill(context, *out, Scalar(load_one<double>(value->dtype(), value->raw_data())));
-  } else {
-    fill(context, *out, Scalar(load_one<std::int64_t>(value->dtype(), value->raw_data())));
-  }
+  Element element;
+  convert_elements(value->dtype(), value->raw_data(), out->dtype(), element.bytes.data(), 1);
+  fill(context, *out, element);
   return {};
 }
 

@@ -233,6 +233,12 @@ Result<void> upsample_bilinear2d_aa(ExecuteContext& context, const Arguments& ar
   PTERUN_ASSIGN(call.height.factor, arguments.optional_number(3));
   PTERUN_ASSIGN(call.width.factor, arguments.optional_number(4));
   PTERUN_ASSIGN(call.out, arguments.tensor(5));
+  // An image of that size already is copied, in any dtype, as eager does.
+  if (call.input->rank() == 4 && size == Shape{call.input->size(2), call.input->size(3)}) {
+    PTERUN_TRY(check_same_dtype(arguments, *call.input, *call.out));
+    PTERUN_TRY(resize_output(arguments, *call.out, call.input->shape()));
+    return copy_elements(*call.input, *call.out);
+  }
   for (const ResizeAxis* axis : {&call.height, &call.width}) {
     // The filter's width is the inverse of the factor.
     if (axis->factor && !(*axis->factor > 1e-9)) {

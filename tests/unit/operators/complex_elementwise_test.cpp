@@ -56,6 +56,31 @@ TEST_CASE("copies convert between real and complex, and keep complex128 whole") 
   CHECK(complex_values<double>(copy) == std::vector<Complex>{{1e300, -2}, {3, -1e-300}});
 }
 
+TEST_CASE(
+    "complex numbers of two dtypes are joined and filled in whole, and are true when one of their parts is not zero") {
+  HostTensor narrow = make_complex<float>(DType::kComplex64, {2}, {{0, 3}, {0, 0}});
+  HostTensor wide = make_complex<double>(DType::kComplex128, {1}, {{1e300, -2}});
+  HostTensor joined = make_output(DType::kComplex128, {3});
+  REQUIRE_RESULT(OperatorCall("aten::cat.out").tensors({&narrow, &wide}).integer(0).tensor(joined).run());
+  CHECK(complex_values<double>(joined) == std::vector<Complex>{{0, 3}, {0, 0}, {1e300, -2}});
+  HostTensor one = make_complex<double>(DType::kComplex128, {}, {{1, -2}});
+  HostTensor filled = make_output(DType::kComplex64, {2});
+  REQUIRE_RESULT(OperatorCall("aten::fill.Tensor_out").tensor(narrow).tensor(one).tensor(filled).run());
+  CHECK(complex_values<float>(filled) == std::vector<Complex>{{1, -2}, {1, -2}});
+  HostTensor truth = make_output(DType::kBool, {2});
+  REQUIRE_RESULT(OperatorCall("aten::_to_copy.out").tensor(narrow).boolean(false).none().tensor(truth).run());
+  CHECK(values_of(truth) == std::vector<double>{1, 0});
+}
+
+TEST_CASE("complex expm1 keeps small parts and turns two infinities into NaN") {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  HostTensor x = make_complex<double>(DType::kComplex128, {2}, {{1e-20, 1e-12}, {kInf, kInf}});
+  HostTensor out = make_output(DType::kComplex128, {2});
+  REQUIRE_RESULT(OperatorCall("aten::expm1.out").tensor(x).tensor(out).run());
+  CHECK(std::abs(complex_values<double>(out)[0].real() - (1e-20 - 5e-25)) < 1e-32);
+  CHECK(std::isnan(complex_values<double>(out)[1].real()));
+}
+
 TEST_CASE("complex products and quotients treat infinities and large numbers as eager does") {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const Complex product = operators::multiply({-kInf, 1}, {2, 0});

@@ -159,6 +159,25 @@ TEST_CASE("sizes and scales that make no sense are refused") {
   CHECK(factors.error().message.find("scale_factors are not two positive numbers") != std::string::npos);
 }
 
+TEST_CASE("an antialiased resize to the same size copies any dtype") {
+  HostTensor x = make_tensor(DType::kInt32, {1, 1, 2, 2}, {1, -2, 3, 4});
+  HostTensor out = make_output(DType::kInt32, {1, 1, 2, 2});
+  const auto resize = [&](std::vector<std::int64_t> size, HostTensor& to) {
+    return OperatorCall("aten::_upsample_bilinear2d_aa.out")
+        .tensor(x)
+        .integers(size)
+        .boolean(false)
+        .none()
+        .none()
+        .tensor(to)
+        .run();
+  };
+  REQUIRE_RESULT(resize({2, 2}, out));
+  CHECK(values_of(out) == Values{1, -2, 3, 4});
+  HostTensor larger = make_output(DType::kInt32, {1, 1, 3, 2});
+  CHECK_FALSE(resize({3, 2}, larger).has_value());
+}
+
 TEST_CASE("grid_sampler_2d interpolates and pads in every mode") {
   const Values grid_values = {-0.9, -0.7, 0.1, 0.2, 1.4, 0.5, -2.3, 3.1};
   const std::vector<Values> wants = {{0.0, 6.900001, 0.0, 0.0},
