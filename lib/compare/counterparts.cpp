@@ -19,7 +19,7 @@ constexpr std::size_t kMaxBlock = 16;  // results that may together stand for on
 // A later result must be this many times closer to be taken for the end of an operator that was taken apart.
 constexpr double kMuchCloser = 3;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kFamilies = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kFamilies = {{
     {"conv1d", "conv"},
     {"conv2d", "conv"},
     {"conv3d", "conv"},
@@ -47,6 +47,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kFamilie
     {"globalavgpooling2d", "mean"},
     {"squareroot", "sqrt"},
     {"reciprocalsquareroot", "rsqrt"},
+    {"batch_norm_legit_no_training", "batch_norm"},
+    {"batch_norm_legit", "batch_norm"},
+    {"max_pool2d_with_indices", "max_pool2d"},
     {"ceiling", "ceil"},
     {"hardtanh", "clamp"},
     {"relu", "clamp"},
@@ -79,10 +82,10 @@ std::string operator_family(std::string_view name) {
   std::string family;
   for (const char c : name.substr(begin, name.find('.', begin) - begin))
     family += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (family.starts_with("native_")) family.erase(0, 7);
-  if (family.ends_with("_copy")) family.erase(family.size() - 5);
   while (family.starts_with('_'))
     family.erase(0, 1);
+  if (family.starts_with("native_")) family.erase(0, 7);
+  if (family.ends_with("_copy")) family.erase(family.size() - 5);
   while (family.ends_with('_'))
     family.pop_back();
   const auto found = std::ranges::find(kFamilies, family, [](const auto& row) { return row.first; });
@@ -179,7 +182,7 @@ void CounterpartFinder::find_counterpart(Watched& watched, Probe& probe) {
   for (const auto& [rank, hops, reference] : order) {
     if (rank != kFollows || hops > kCandidateHops || watched.candidates.size() == kMaxCandidates) break;
     watched.candidates.push_back(probe.distance(reference));
-    if (!watched.twin && is_twin(reference, watched) && !probe.same_elements(reference)) watched.twin = reference;
+    if (!watched.twin && is_twin(reference, watched) && probe.surely_differs(reference)) watched.twin = reference;
   }
 }
 

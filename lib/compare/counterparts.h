@@ -51,8 +51,9 @@ class Probe {
   virtual std::optional<Counterpart> agreement(std::size_t reference) = 0;
   // The counterpart however far off it is.
   virtual Counterpart distance(std::size_t reference) = 0;
-  // Whether both have the same elements in whatever order.
-  virtual bool same_elements(std::size_t reference) = 0;
+  // Whether they differ beyond doubt: not just by an order that no arrangement is for, or by what quantisation cuts
+  // off.
+  virtual bool surely_differs(std::size_t reference) = 0;
 };
 
 struct CounterpartVerdict {

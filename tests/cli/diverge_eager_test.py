@@ -1,10 +1,16 @@
 """`pterun run --diverge --reference eager:FILE.pt2`: which operator of the .pt2 the first wrong value comes from. A recorded
 trace stands in for PyTorch; with it the same and more is tested, else skipped and counted."""
 
+import json
 import unittest
 import zipfile
 
-from driver import DATA, run
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+from driver import DATA, SOURCE, run
 from live_python import HAS_TORCH, REAL, StandInCase
 
 LIVE = DATA / "live"
@@ -76,6 +82,12 @@ class Recorded(DivergeCase):
         self.assertEqual((mapping["last_agreeing"], mapping["first_disagreeing"]),
                          ("x (input 0)", "relu (aten.relu.default)"))
         self.assertEqual(self.kept(found), ["got.npy", "input_0.npy", "want.npy"])
+
+    @unittest.skipIf(jsonschema is None, "Python's jsonschema is not installed")
+    def test_reports_are_valid(self):
+        schema = json.loads((SOURCE / "configs" / "schema" / "report.schema.json").read_text(encoding="utf-8"))
+        for name in ("net", "net_wrong", "net_q8"):
+            self.assertEqual(list(jsonschema.Draft202012Validator(schema).iter_errors(self.net(name).report())), [])
 
     def test_quantisation_is_allowed_for(self):
         found = self.found(self.net("net_q8"), 1)  # by the outputs' tolerance
