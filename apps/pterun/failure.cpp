@@ -46,6 +46,20 @@ config::Setting<std::string>* output_file(config::OutputPlan& plan, std::string_
   return nullptr;
 }
 
+// Takes out files that the command line names a second time: an input must not be lost for the report of an error.
+void keep_named_twice(const std::vector<std::string>& argv, config::OutputPlan& plan) {
+  const auto check = [&argv](config::Setting<std::string>& file) {
+    const auto names = std::ranges::count_if(argv, [&file](const std::string& argument) {
+      const std::size_t equals = argument.starts_with("--") ? argument.find('=') : std::string::npos;
+      return is_same_file(*file, equals == std::string::npos ? argument : argument.substr(equals + 1));
+    });
+    if (names > 1) file = {};
+  };
+  for (const ReportFormat& format : report_formats())
+    check(plan.*format.path);
+  check(plan.events);
+}
+
 }  // namespace
 
 bool stderr_has_color() {
@@ -79,7 +93,9 @@ void write_error_reports(const Invocation& invocation, const Error& error) {
     if (other.message != error.message) fmt::print(stderr, "{}", error_text(other, stderr_has_color()));
   };
   std::vector<Error> failures;
-  OutputFiles files = OutputFiles::open_what_can_be(invocation.output, failures);
+  config::OutputPlan plan = invocation.output;
+  keep_named_twice(invocation.argv, plan);
+  OutputFiles files = OutputFiles::open_what_can_be(plan, failures);
   for (const Error& failure : failures)
     print(failure);
   files.events().start(invocation.command, invocation.argv);

@@ -17,8 +17,8 @@ bool stderr_has_color();
 
 // The report of a command that ended with an error before it had one of its own.
 report::RunReport error_report(const Invocation& invocation, const Error& error);
-// Writes a report that holds the error and nothing else to every file of invocation.output that can be opened, and
-// prints what goes wrong with the others.
+// Writes a report that holds the error and nothing else to every file of invocation.output that can be opened (one
+// that the command line names twice is left alone: it may be an input), and prints what goes wrong with the others.
 void write_error_reports(const Invocation& invocation, const Error& error);
 
 // For a Deadline: prints the error and writes it to the reports that were asked for.

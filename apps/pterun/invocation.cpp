@@ -1,8 +1,13 @@
 // Look-up in an invocation, and its plan.
 #include <cstdlib>
 
+#include <fmt/format.h>
+
+#include "base/utf8.h"
 #include "config/settings.h"
+#include "pterun/catalogue.h"
 #include "pterun/command.h"
+#include "pterun/session/output_file.h"
 
 namespace pterun::app {
 
@@ -21,6 +26,23 @@ std::vector<std::string> Invocation::all(std::string_view flag) const {
   return texts;
 }
 
+namespace {
+
+// Opening a report file empties it. --baseline is read before that, so that a benchmark can follow another in its file.
+Result<void> check_report_file(const Invocation& invocation, std::string_view flag,
+                               const config::Setting<std::string>& path) {
+  for (const config::FlagValue& other : invocation.flags) {
+    if (other.flag == flag || other.flag == "--baseline" || !is_same_file(*path, other.text)) continue;
+    return fail(
+        make_error(ErrorCode::kUsage, fmt::format("{}: expected a file of its own, found {}, which {} names too", flag,
+                                                  in_quotes(*path), other.flag))
+            .at("source", path.origin.describe()));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<config::Plan> make_plan(Invocation& invocation, config::Command command) {
   config::PlanRequest request;
   request.command = command;
@@ -37,6 +59,9 @@ Result<config::Plan> make_plan(Invocation& invocation, config::Command command) 
     };
   PTERUN_ASSIGN(config::Plan plan, config::make_plan(request));
   invocation.output = plan.output;
+  for (const ReportFormat& format : report_formats())
+    PTERUN_TRY(check_report_file(invocation, format.flag, plan.output.*format.path));
+  PTERUN_TRY(check_report_file(invocation, "--events", plan.output.events));
   return plan;
 }
 

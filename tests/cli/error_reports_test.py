@@ -143,6 +143,26 @@ class Errors(Case):
         self.assertIn("program_loaded", [line["event"] for line in lines])
         self.assertEqual(lines[-1]["error"], "output")
 
+    def test_a_file_that_is_read_is_not_overwritten(self):
+        saved = self.folder / "r.json"
+        self.assertEqual(run("run", ADD, "--json", saved).code, 0)
+        text = saved.read_text()
+        link = self.folder / "link.json"
+        link.symlink_to(saved)
+        for path in (saved, link):
+            self.check_error(run("report", saved, f"--json={path}"), 2, "usage", "--json", "FILE names too")
+            self.check_error(run("compare", saved, EXPECTED, "--html", path), 2, "usage", "--html", "A names too")
+            self.check_error(run("report", saved, "--json", path, "--theads"), 2, "usage", "--theads")
+            self.check_error(run("bench", ADD, "--baseline", path, "--json", saved, "--fail-if", "x"), 2, "usage", "x")
+        self.assertEqual(saved.read_text(), text)
+
+    def test_a_benchmark_can_follow_its_baseline_in_one_file(self):
+        bench = ("bench", ADD, "--min-runs", "5", "--min-time", "0", "--json", self.folder / "r.json")
+        self.assertEqual(run(*bench).code, 0)
+        outcome = run(*bench, "--baseline", self.folder / "r.json", "--fail-if", "p50>+100000%")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertEqual(len(json.loads((self.folder / "r.json").read_text())["bench"]["gates"]), 1)
+
     def test_stdout_holds_one_report(self):
         for name, start in (("csv", "kind,"), ("junit", "<?xml"), ("markdown", "# pterun run: ERROR"), ("html", "<!DOCTYPE")):
             self.assertTrue(run("run", ADD, f"--{name}", "-", "--theads", "1").out.startswith(start), name)

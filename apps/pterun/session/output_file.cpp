@@ -3,12 +3,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/utf8.h"
 
 namespace pterun::app {
+
+bool is_same_file(const std::string& path, const std::string& other) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && std::filesystem::equivalent(path, other, ignored);
+}
 
 Result<OutputFile> OutputFile::open(const config::Setting<std::string>& path, std::string_view flag) {
   OutputFile output;

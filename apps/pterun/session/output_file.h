@@ -11,6 +11,9 @@
 
 namespace pterun::app {
 
+// Whether both paths name one regular file, which opening it for output would empty.
+bool is_same_file(const std::string& path, const std::string& other);
+
 // One file, or stdout for the path "-".
 class OutputFile {
  public:
