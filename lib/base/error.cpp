@@ -35,7 +35,6 @@ std::string_view error_code_name(ErrorCode code) {
     case ErrorCode::kUnknownOption: return "unknown_option";
     case ErrorCode::kOptionPath: return "option_path";
     case ErrorCode::kDuplicateOption: return "duplicate_option";
-    case ErrorCode::kUnsupportedOption: return "unsupported_option";
     case ErrorCode::kInput: return "input";
     case ErrorCode::kReference: return "reference";
     case ErrorCode::kMismatch: return "mismatch";
@@ -62,8 +61,7 @@ Blame default_blame(ErrorCode code) {
     case ErrorCode::kOptionSyntax:
     case ErrorCode::kUnknownOption:
     case ErrorCode::kOptionPath:
-    case ErrorCode::kDuplicateOption:
-    case ErrorCode::kUnsupportedOption: return Blame::kUsage;
+    case ErrorCode::kDuplicateOption: return Blame::kUsage;
     case ErrorCode::kInput:
     case ErrorCode::kReference: return Blame::kInput;
     case ErrorCode::kMismatch: return Blame::kOutputs;

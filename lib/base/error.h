@@ -45,7 +45,6 @@ enum class ErrorCode : std::uint16_t {
   kUnknownOption,
   kOptionPath,
   kDuplicateOption,
-  kUnsupportedOption,
   kInput,
   kReference,
   kMismatch,
