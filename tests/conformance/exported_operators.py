@@ -14,6 +14,7 @@ import importlib
 import torch
 
 import sampling
+from sampled_values import FLOATS
 
 SOURCES = ("torch.ao.quantization.fx._decomposed", "executorch.exir.passes._quant_patterns_and_replacements",
            "executorch.extension.llm.custom_ops.custom_ops")
@@ -128,7 +129,7 @@ class Sampler(sampling.Sampler):
     def draw_embedding_byte(self):
         bits = {"embedding_2bit": 2, "embedding_4bit": 4}.get(self.base, 8)
         rows, columns = self.r.randint(1, 5), 8 * self.r.randint(1, 3)
-        dtype = self.r.choice(sampling.FLOATS[:1] + sampling.FLOATS[2:])
+        dtype = self.r.choice(FLOATS[:1] + FLOATS[2:])
         groups = self.r.choice([None, 2, columns // 4])
         scales = self.scales([rows] if groups is None else [rows, groups], dtype)
         signed = bits == 8 and self.flag()
