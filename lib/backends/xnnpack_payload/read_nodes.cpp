@@ -152,7 +152,9 @@ ConvolutionParams convolution_params(const wire::Convolution& table) {
   return params;
 }
 
-Result<void> read_concatenate(const wire::Concatenate& table, Node& node, NodeReader& reader) {
+// Each fills inputs, outputs, flags and params of a node from its table.
+
+Result<void> read(const wire::Concatenate& table, Node& node, NodeReader& reader) {
   const std::array<std::uint32_t, 5> ids = {table.input1_id(), table.input2_id(), table.input3_id(), table.input4_id(),
                                             table.input5_id()};
   std::size_t count = 2;
@@ -166,7 +168,7 @@ Result<void> read_concatenate(const wire::Concatenate& table, Node& node, NodeRe
   return reader.output(table.output_id());
 }
 
-Result<void> read_attention(const wire::Attention& table, Node& node, NodeReader& reader) {
+Result<void> read(const wire::Attention& table, Node& node, NodeReader& reader) {
   for (const std::uint32_t id :
        {table.query_id(), table.key_id(), table.value_id(), table.scale_id(), table.mask_id()}) {
     PTERUN_TRY(reader.input(id));
@@ -175,121 +177,138 @@ Result<void> read_attention(const wire::Attention& table, Node& node, NodeReader
   return reader.output(table.output_id());
 }
 
-// Fills inputs, outputs, flags and params from the table, whose type the verifier has checked.
+Result<void> read(const wire::Unary& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::Slope& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  node.params = SlopeParams{table.slope()};
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::Binary& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  PTERUN_TRY(reader.input(table.input1_id()));
+  PTERUN_TRY(reader.input(table.input2_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::FullyConnected& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  PTERUN_TRY(reader.input(table.input_id()));
+  PTERUN_TRY(reader.input(table.filter_id()));
+  PTERUN_TRY(reader.optional_input(table.bias_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::Convolution& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  node.params = convolution_params(table);
+  PTERUN_TRY(reader.input(table.input_id()));
+  PTERUN_TRY(reader.input(table.filter_id()));
+  PTERUN_TRY(reader.optional_input(table.bias_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::Pooling& table, Node& node, NodeReader& reader) {
+  PoolingParams params = pooling_window(table);
+  params.stride_height = table.stride_height();
+  params.stride_width = table.stride_width();
+  if (node.kind == NodeKind::kMaxPooling2d) {
+    params.dilation_height = table.dilation_height();
+    params.dilation_width = table.dilation_width();
+  }
+  node.params = params;
+  node.flags = table.flags();
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::ArgMaxPooling& table, Node& node, NodeReader& reader) {
+  PoolingParams params = pooling_window(table);
+  params.stride_height = params.window_height;
+  params.stride_width = params.window_width;
+  node.params = params;
+  node.flags = table.flags();
+  PTERUN_TRY(reader.input(table.input_id()));
+  PTERUN_TRY(reader.output(table.output_value_id()));
+  return reader.output(table.output_index_id());
+}
+
+Result<void> read(const wire::Transpose& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  TransposeParams params;
+  PTERUN_ASSIGN(params.permutation, reader.list(table.perm(), "perm"));
+  node.params = std::move(params);
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::Reshape& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  ReshapeParams params;
+  PTERUN_ASSIGN(params.shape, reader.list(table.new_shape(), "new_shape"));
+  node.params = std::move(params);
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::Slice& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  SliceParams params;
+  PTERUN_ASSIGN(params.offsets, reader.list(table.offsets(), "offsets"));
+  PTERUN_ASSIGN(params.sizes, reader.list(table.sizes(), "sizes"));
+  if (params.offsets.size() != params.sizes.size()) return reader.error("offsets and sizes differ in length");
+  node.params = std::move(params);
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::ConstantPad& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  PadParams params;
+  PTERUN_ASSIGN(params.before, reader.list(table.pre_paddings(), "pre_paddings"));
+  PTERUN_ASSIGN(params.after, reader.list(table.post_paddings(), "post_paddings"));
+  if (params.before.size() != params.after.size()) return reader.error("pre_ and post_paddings differ in length");
+  params.value = table.padding_value();
+  node.params = std::move(params);
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+Result<void> read(const wire::ResizeBilinear& table, Node& node, NodeReader& reader) {
+  node.flags = table.flags();
+  node.params = ResizeParams{table.new_height(), table.new_width()};
+  PTERUN_TRY(reader.input(table.input_id()));
+  return reader.output(table.output_id());
+}
+
+template <typename Table>
+Result<void> read_as(const void* table, Node& node, NodeReader& reader) {
+  return read(*static_cast<const Table*>(table), node, reader);
+}
+
+// The verifier has checked that the table is of the family's type.
 Result<void> read_table(Family family, const void* table, Node& node, NodeReader& reader) {
   switch (family) {
-    case Family::kUnary: {
-      const auto& t = *static_cast<const wire::Unary*>(table);
-      node.flags = t.flags();
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kSlope: {
-      const auto& t = *static_cast<const wire::Slope*>(table);
-      node.flags = t.flags();
-      node.params = SlopeParams{t.slope()};
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kBinary: {
-      const auto& t = *static_cast<const wire::Binary*>(table);
-      node.flags = t.flags();
-      PTERUN_TRY(reader.input(t.input1_id()));
-      PTERUN_TRY(reader.input(t.input2_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kFullyConnected: {
-      const auto& t = *static_cast<const wire::FullyConnected*>(table);
-      node.flags = t.flags();
-      PTERUN_TRY(reader.input(t.input_id()));
-      PTERUN_TRY(reader.input(t.filter_id()));
-      PTERUN_TRY(reader.optional_input(t.bias_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kConvolution: {
-      const auto& t = *static_cast<const wire::Convolution*>(table);
-      node.flags = t.flags();
-      node.params = convolution_params(t);
-      PTERUN_TRY(reader.input(t.input_id()));
-      PTERUN_TRY(reader.input(t.filter_id()));
-      PTERUN_TRY(reader.optional_input(t.bias_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kPooling: {
-      const auto& t = *static_cast<const wire::Pooling*>(table);
-      PoolingParams params = pooling_window(t);
-      params.stride_height = t.stride_height();
-      params.stride_width = t.stride_width();
-      if (node.kind == NodeKind::kMaxPooling2d) {
-        params.dilation_height = t.dilation_height();
-        params.dilation_width = t.dilation_width();
-      }
-      node.params = params;
-      node.flags = t.flags();
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kArgMaxPooling: {
-      const auto& t = *static_cast<const wire::ArgMaxPooling*>(table);
-      PoolingParams params = pooling_window(t);
-      params.stride_height = params.window_height;
-      params.stride_width = params.window_width;
-      node.params = params;
-      node.flags = t.flags();
-      PTERUN_TRY(reader.input(t.input_id()));
-      PTERUN_TRY(reader.output(t.output_value_id()));
-      return reader.output(t.output_index_id());
-    }
-    case Family::kTranspose: {
-      const auto& t = *static_cast<const wire::Transpose*>(table);
-      node.flags = t.flags();
-      TransposeParams params;
-      PTERUN_ASSIGN(params.permutation, reader.list(t.perm(), "perm"));
-      node.params = std::move(params);
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kReshape: {
-      const auto& t = *static_cast<const wire::Reshape*>(table);
-      node.flags = t.flags();
-      ReshapeParams params;
-      PTERUN_ASSIGN(params.shape, reader.list(t.new_shape(), "new_shape"));
-      node.params = std::move(params);
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kSlice: {
-      const auto& t = *static_cast<const wire::Slice*>(table);
-      node.flags = t.flags();
-      SliceParams params;
-      PTERUN_ASSIGN(params.offsets, reader.list(t.offsets(), "offsets"));
-      PTERUN_ASSIGN(params.sizes, reader.list(t.sizes(), "sizes"));
-      if (params.offsets.size() != params.sizes.size()) return reader.error("offsets and sizes differ in length");
-      node.params = std::move(params);
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kPad: {
-      const auto& t = *static_cast<const wire::ConstantPad*>(table);
-      node.flags = t.flags();
-      PadParams params;
-      PTERUN_ASSIGN(params.before, reader.list(t.pre_paddings(), "pre_paddings"));
-      PTERUN_ASSIGN(params.after, reader.list(t.post_paddings(), "post_paddings"));
-      if (params.before.size() != params.after.size()) return reader.error("pre_ and post_paddings differ in length");
-      params.value = t.padding_value();
-      node.params = std::move(params);
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kResize: {
-      const auto& t = *static_cast<const wire::ResizeBilinear*>(table);
-      node.flags = t.flags();
-      node.params = ResizeParams{t.new_height(), t.new_width()};
-      PTERUN_TRY(reader.input(t.input_id()));
-      return reader.output(t.output_id());
-    }
-    case Family::kConcatenate: return read_concatenate(*static_cast<const wire::Concatenate*>(table), node, reader);
-    case Family::kAttention: return read_attention(*static_cast<const wire::Attention*>(table), node, reader);
+    case Family::kUnary: return read_as<wire::Unary>(table, node, reader);
+    case Family::kSlope: return read_as<wire::Slope>(table, node, reader);
+    case Family::kBinary: return read_as<wire::Binary>(table, node, reader);
+    case Family::kFullyConnected: return read_as<wire::FullyConnected>(table, node, reader);
+    case Family::kConvolution: return read_as<wire::Convolution>(table, node, reader);
+    case Family::kPooling: return read_as<wire::Pooling>(table, node, reader);
+    case Family::kArgMaxPooling: return read_as<wire::ArgMaxPooling>(table, node, reader);
+    case Family::kTranspose: return read_as<wire::Transpose>(table, node, reader);
+    case Family::kReshape: return read_as<wire::Reshape>(table, node, reader);
+    case Family::kSlice: return read_as<wire::Slice>(table, node, reader);
+    case Family::kPad: return read_as<wire::ConstantPad>(table, node, reader);
+    case Family::kResize: return read_as<wire::ResizeBilinear>(table, node, reader);
+    case Family::kConcatenate: return read_as<wire::Concatenate>(table, node, reader);
+    case Family::kAttention: return read_as<wire::Attention>(table, node, reader);
     case Family::kNone: break;
   }
   return reader.error("is of no known family");
