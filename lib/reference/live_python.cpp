@@ -110,6 +110,7 @@ LivePythonRequest live_python_request(const std::string& kind, const std::string
   request.data = context.data_paths;
   request.timeout = context.python_timeout;
   request.check_interrupt = context.check_interrupt;
+  request.note_process = context.note_process;
   return request;
 }
 
@@ -122,6 +123,7 @@ Result<std::unique_ptr<LivePython>> LivePython::start(const LivePythonRequest& r
   python->program_ = request.program;
   python->timeout_ = request.timeout;
   python->check_interrupt_ = request.check_interrupt;
+  python->note_process_ = request.note_process;
   PTERUN_TRY(python->make_folder());
   PTERUN_TRY(python->spawn(request));
   PTERUN_ASSIGN(std::string reply, python->read_reply());
@@ -180,6 +182,7 @@ Result<void> LivePython::spawn(const LivePythonRequest& request) {
   int code = 0;
   if (process_ > 0) {
     ::setpgid(process_, process_);  // here as well: whoever comes first
+    note(true);
     ssize_t count = 0;
     while ((count = ::read(failure[0], &code, sizeof code)) < 0 && errno == EINTR) {
     }
@@ -282,6 +285,7 @@ Error LivePython::ended() {
               ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
               : fmt::format("has ended with exit code {}", WEXITSTATUS(status));
     ::kill(-process_, SIGKILL);  // what it may have started
+    note(false);
     process_ = -1;
   }
   return with_last_words(reference_error(fmt::format("the Python process '{}' {}", program_, how)));
@@ -307,9 +311,14 @@ void LivePython::kill_process() {
   if (process_ <= 0) return;
   ::kill(-process_, SIGKILL);
   ::kill(process_, SIGKILL);  // if it is not yet in its group
+  note(false);                // before its number is free for another process
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
   process_ = -1;
+}
+
+void LivePython::note(bool runs) const {
+  if (note_process_) note_process_({process_, folder_, runs});
 }
 
 }  // namespace pterun::reference

@@ -16,7 +16,7 @@
 
 namespace pterun::reference {
 
-// How to start it. Borrowed for the call of start() except `check_interrupt`, which is kept.
+// How to start it. Borrowed for the call of start() except the two functions, which are kept.
 struct LivePythonRequest {
   std::string program;                  // "python3", or a path
   std::string kind;                     // "eager" or "executorch"
@@ -25,6 +25,7 @@ struct LivePythonRequest {
   std::chrono::milliseconds timeout{};  // for each reply
   // Asked some times a second while waiting; an error ends the process and is returned. May be empty.
   std::function<Result<void>()> check_interrupt;
+  std::function<void(const LiveProcess&)> note_process;  // see SourceContext; may be empty
 };
 
 // The request for `kind` and `model` that the context stands for.
@@ -64,12 +65,14 @@ class LivePython {
   Error ended();
   Error with_last_words(Error error) const;
   void kill_process();
+  void note(bool runs) const;
 
   std::string program_;
   std::string folder_;
   std::string description_;
   std::chrono::milliseconds timeout_{};
   std::function<Result<void>()> check_interrupt_;
+  std::function<void(const LiveProcess&)> note_process_;
   pid_t process_ = -1;
   int replies_ = -1;  // our end of the socket that is the process's stdin and stdout
   int errors_ = -1;   // what it writes to stderr

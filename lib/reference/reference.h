@@ -51,6 +51,13 @@ struct Expected {
   std::vector<ExpectedOutput> outputs;
 };
 
+// A process of a live reference: it leads a process group of its own and has a folder for its files.
+struct LiveProcess {
+  int group = 0;  // its process id as well
+  std::string folder;
+  bool runs = false;  // false: it and its group have ended
+};
+
 // What sources may need; all borrowed, outliving the source.
 struct SourceContext {
   std::string model_path;
@@ -60,6 +67,9 @@ struct SourceContext {
   std::chrono::milliseconds python_timeout{};
   // Asked while a live reference is waited for; an error ends the wait. May be empty.
   std::function<Result<void>()> check_interrupt;
+  // Told when a live process has started and when it is about to be forgotten, for whoever must end it in the owner's
+  // place. May be empty.
+  std::function<void(const LiveProcess&)> note_process;
   program::Verification verification = program::Verification::kFull;
   runtime::Loader* loader = nullptr;       // loads other programs, without load options
   runtime::Loader* interpreter = nullptr;  // the same, with delegates on plain reference kernels

@@ -2,6 +2,7 @@
 ExecuTorch themselves where PTERUN_TEST_PYTHON (or python3) has them, else a counted skip."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -137,6 +138,54 @@ class StandIn(StandInCase):
         self.assertEqual(process.wait(timeout=60), 130)
         with self.assertRaises(ProcessLookupError):
             os.kill(int(mark.read_text()), 0)
+
+    def nested(self):
+        """An interpreter that starts a process and sleeps, and where both write their numbers."""
+        pids = self.folder / "pids"
+        child = 'subprocess.Popen(["sleep", "100"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)'
+        python = self.stand_in(f'import subprocess\nchild = {child}\n'
+                               f'open({str(pids) + ".new"!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")\n'
+                               f'os.rename({str(pids) + ".new"!r}, {str(pids)!r})\ntime.sleep(100)')
+        return python, pids
+
+    def check_gone(self, pids):
+        """Both have ended; a dead process that nobody has waited for yet counts as such."""
+        for pid in pids.read_text().split():
+            for _ in range(500):
+                try:
+                    state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                except (FileNotFoundError, ProcessLookupError):
+                    break
+                if state in "ZX":
+                    break
+                time.sleep(0.01)
+            else:
+                self.fail(f"process {pid} runs on")
+
+    def test_the_time_limit_of_a_run_ends_the_process_and_what_it_has_started(self):
+        python, pids = self.nested()
+        folder = self.folder / "tmp"
+        folder.mkdir()
+        outcome = self.reference(python, "--timeout", "2", env={"TMPDIR": str(folder)})
+        self.assertEqual(outcome.code, 6, outcome.err)
+        self.check_gone(pids)
+        self.assertEqual(list(folder.iterdir()), [])
+
+    def test_signals_end_the_process_and_what_it_has_started(self):
+        for signals in ([signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGTERM]):
+            with self.subTest(signals=signals):
+                python, pids = self.nested()
+                pids.unlink(missing_ok=True)
+                process = subprocess.Popen([PROGRAM, "run", str(ADD), "--reference", "executorch", "--python", python],
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                for _ in range(1000):
+                    if pids.exists():
+                        break
+                    time.sleep(0.01)
+                for each in signals:
+                    process.send_signal(each)
+                self.assertIn(process.wait(timeout=60), (130, *(-each for each in signals)))
+                self.check_gone(pids)
 
     def test_the_temporary_folder_is_removed(self):
         folder = self.folder / "tmp"

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "pterun/session/live_processes.h"
+
 namespace pterun::app {
 
 Deadline::Deadline(const config::Setting<std::optional<double>>& limit_s, std::function<void(const Error&)> on_expiry)
@@ -38,6 +40,7 @@ void Deadline::watch() {
                           .with_hint("allow more with --timeout SECONDS")
                           .at("source", limit_s_.origin.describe());
   on_expiry_(error);
+  end_live_processes();
   std::_Exit(exit_code(error));
 }
 

@@ -3,14 +3,21 @@
 
 #include <csignal>
 
+#include "pterun/session/live_processes.h"
+
 namespace pterun::app {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
 void on_signal(int signal) {
-  interrupted = 1;
+  if (interrupted == 0) {
+    interrupted = 1;
+    return;
+  }
+  kill_live_processes();
   std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 }  // namespace

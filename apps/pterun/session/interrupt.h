@@ -1,4 +1,5 @@
-// Ctrl-C: the first one asks the work to stop between two executions, the second one ends the process.
+// Ctrl-C: the first one asks the work to stop between two executions, the second one ends the process
+// and those of live references.
 #pragma once
 
 #include "base/error.h"

@@ -9,6 +9,7 @@
 #include "compare/accuracy.h"
 #include "pterun/catalogue.h"
 #include "pterun/session/interrupt.h"
+#include "pterun/session/live_processes.h"
 #include "pterun/session/report_parts.h"
 #include "tensor/io/tensor_file.h"
 
@@ -99,6 +100,7 @@ Result<void> StepReferences::prepare(const config::Plan& plan, const ReferencePa
   context.python = *plan.python;
   context.python_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(*plan.python_timeout_s * 1000));
   context.check_interrupt = &check_interrupt;
+  context.note_process = &note_live_process;
   context.loader = parts.loader;
   PTERUN_ASSIGN(backends_, make_interpreter_registry());
   interpreter_ = std::make_unique<runtime::Loader>(backends_, *parts.operators, *parts.threads, *parts.log);
