@@ -339,10 +339,9 @@ Result<void> DelegateHarness::init(std::vector<std::byte> payload, const backend
 }
 
 Result<void> DelegateHarness::execute(const std::vector<Tensor*>& tensors) {
-  std::vector<pterun::Value> slots;
-  slots.reserve(tensors.size());
-  for (Tensor* tensor : tensors)
-    slots.emplace_back(pterun::Value::Payload(tensor));
+  std::vector<pterun::Value> slots(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    slots[i].set(tensors[i]);
   std::vector<pterun::Value*> args;
   for (pterun::Value& slot : slots)
     args.push_back(&slot);
