@@ -18,7 +18,8 @@ order of the graph:
 
     result NODE TARGET ITEM MODULE DTYPE SHAPE OFFSET READS    ITEM: place among the tensors that the node gives; MODULE:
                                                                path in the model; DTYPE as in safetensors; SHAPE: 1x8x6;
-                                                               READS: nodes, with commas, and "=" for a weight or buffer
+                                                               READS: nodes, with commas, those that wrote into what it
+                                                               reads among them, and "=" for a weight or buffer
     input NODE POSITION DTYPE SHAPE OFFSET
     skipped NODE TARGET REASON                                 REASON: the rest of the line
     outputs NODE:ITEM...                                       without those that are None; "-" for what is no node's
@@ -152,6 +153,8 @@ class Trace:
         self.graph = module.graph
         self.folder = folder
         self.sources = {}  # by node that picks an item of another's result: that node and the item
+        self.roots = {}  # by node whose result lies in another's memory: that node
+        self.writers = {}  # by root: the node that last wrote into it
         self.inputs = 0
         self.offset = 0
 
@@ -177,8 +180,25 @@ class Trace:
     def name(self, node):
         return self.sources.get(node.name, (node.name, 0))[0]
 
+    def root(self, node):
+        return self.roots.get(node.name, node.name)
+
+    def note_memory(self, node):
+        """Which memory the node's result lies in, and what it writes into."""
+        schema = getattr(node.target, "_schema", None)
+        for position, argument in enumerate(schema.arguments if schema else []):
+            operand = node.args[position] if position < len(node.args) else node.kwargs.get(argument.name)
+            if argument.alias_info is None or not isinstance(operand, torch.fx.Node):
+                continue
+            self.roots[node.name] = self.root(operand)
+            if argument.alias_info.is_write:
+                self.writers[self.root(operand)] = node.name
+
     def reads(self, node):
-        names = ["=" if other.op == "get_attr" else self.name(other) for other in node.all_input_nodes]
+        names = []
+        for other in node.all_input_nodes:
+            names.append("=" if other.op == "get_attr" else self.name(other))
+            names += [self.writers[self.root(other)]] if self.root(other) in self.writers else []
         return ",".join(dict.fromkeys(names)) or "-"
 
     def write(self, tensor):
@@ -209,6 +229,8 @@ class Trace:
             return
         target = "".join((str(node.target) if isinstance(node.target, torch._ops.OpOverload)
                           else getattr(node.target, "__name__", str(node.target))).split())
+        reads = self.reads(node)
+        self.note_memory(node)
         tensors = [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
         if not tensors and not target.startswith(("aten._assert", "aten.sym_")):
             self.line("skipped", node.name, target, "gives no tensor")
@@ -217,7 +239,7 @@ class Trace:
         for item, tensor in enumerate(tensors):
             words, reason = self.write(tensor)
             if words:
-                self.line("result", node.name, target, str(item), module or "-", *words, self.reads(node))
+                self.line("result", node.name, target, str(item), module or "-", *words, reads)
             else:
                 self.line("skipped", node.name, target, reason)
 
