@@ -209,9 +209,18 @@ std::string diverge_arithmetic_text(const DivergeNode& node) {
                      metric_text(node.arithmetic->max_abs));
 }
 
+namespace {
+
+std::string off_text(std::size_t count) {
+  if (count == 0) return "none off by more than its share";
+  return fmt::format("{} off by more than {} share", count, count == 1 ? "its" : "their");
+}
+
+}  // namespace
+
 std::string diverge_counts_text(const DivergeReport& diverge) {
-  const std::string off = diverge.diverging == 0 ? "none off by more than its share of the tolerance"
-                                                 : fmt::format("{} off by more than their share", diverge.diverging);
+  std::string off = off_text(diverge.diverging);
+  if (diverge.diverging == 0) off += " of the tolerance";
   if (!diverge.mapping) return fmt::format("{} compared, {}", plural(diverge.compared, "result"), off);
   const DivergeMapping& mapping = *diverge.mapping;
   return fmt::format("{} of the program: {} equal one of the {} of the .pt2, {} without a counterpart, {}",
@@ -253,10 +262,7 @@ std::vector<std::string> diverge_mapping_lines(const DivergeReport& diverge) {
   }
   if (mapping.arithmetic_compared != 0) {
     lines.push_back(fmt::format("{} of the program's delegates computed again by the interpreter: {}",
-                                plural(mapping.arithmetic_compared, "node"),
-                                mapping.arithmetic_diverging == 0
-                                    ? "none off by more than its share"
-                                    : fmt::format("{} off by more than their share", mapping.arithmetic_diverging)));
+                                plural(mapping.arithmetic_compared, "node"), off_text(mapping.arithmetic_diverging)));
   }
   return lines;
 }
