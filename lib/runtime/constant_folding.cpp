@@ -31,7 +31,7 @@ bool overlap(const program::TensorSpec& a, const program::TensorSpec& b) {
 }  // namespace
 
 ConstantFolding::ConstantFolding(const program::MethodPlan& plan)
-    : plan_(plan), writers_(plan.values.size(), 0), pinned_(plan.values.size(), false) {
+    : writers_(plan.values.size(), 0), pinned_(plan.values.size(), false) {
   std::vector<bool> used(plan.values.size(), false);
   for (const auto& chain : plan.chains) {
     for (const program::Instruction& instruction : chain) {

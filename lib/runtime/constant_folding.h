@@ -14,7 +14,7 @@ namespace pterun::runtime {
 
 class ConstantFolding {
  public:
-  // Looks through the method once. `plan` is borrowed.
+  // Looks through the method once, and does not keep it.
   explicit ConstantFolding(const program::MethodPlan& plan);
 
   // Whether this call may be computed at load, given that its constant inputs are marked as such. The result must be
@@ -22,7 +22,6 @@ class ConstantFolding {
   bool can_fold(std::string_view operator_name, const program::KernelCall& call, std::span<Value* const> args) const;
 
  private:
-  const program::MethodPlan& plan_;
   bool straight_line_ = true;
   std::vector<std::uint32_t> writers_;  // by value: how many calls have it as their last argument
   std::vector<bool> pinned_;            // by value: its planned memory is read under another value, or by the caller

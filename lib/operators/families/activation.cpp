@@ -79,9 +79,8 @@ Result<void> leaky_relu_out(ExecuteContext& context, const Arguments& arguments)
 // None does not limit.
 template <typename T>
 void map_limits(Elementwise& call, DType common, std::optional<T> least, std::optional<T> most) {
-  const T nan = std::numeric_limits<T>::quiet_NaN();
   if ((least && *least != *least) || (most && *most != *most)) {
-    call.map<T(T)>(common, [nan](T) { return nan; });
+    call.map<T(T)>(common, [](T) { return std::numeric_limits<T>::quiet_NaN(); });
   } else if (least && most) {
     call.map<T(T)>(common, [low = *least, high = *most](T x) {
       const T raised = x < low ? low : x;
