@@ -15,6 +15,10 @@ endif()
 
 add_library(pterun_flags INTERFACE)
 target_compile_options(pterun_flags INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # libstdc++ 12's own stable_sort calls what C++23 deprecates.
+  target_compile_options(pterun_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
+endif()
 if(PTERUN_WERROR)
   target_compile_options(pterun_flags INTERFACE -Werror)
 endif()
