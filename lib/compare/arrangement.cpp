@@ -50,12 +50,6 @@ std::int64_t index_of(const Arrangement& arrangement, std::int64_t position) {
   return index;
 }
 
-double error_of(double got, double want) {
-  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
-  const double error = std::abs(got - want);
-  return std::isfinite(error) ? error : HUGE_VAL;
-}
-
 bool samples_agree(std::span<const double> result, const ElementReader& reader, const Arrangement& arrangement,
                    double allowed) {
   const auto count = static_cast<std::int64_t>(result.size());
@@ -64,7 +58,7 @@ bool samples_agree(std::span<const double> result, const ElementReader& reader, 
     // Not at one place of every row: the spread is no whole number of steps.
     const std::int64_t position = count <= kSamples ? i : (i * (count / samples) + i * i) % count;
     const double error =
-        error_of(result[static_cast<std::size_t>(position)], reader.at(index_of(arrangement, position)));
+        element_error(result[static_cast<std::size_t>(position)], reader.at(index_of(arrangement, position)));
     if (error > allowed) return false;
   }
   return true;
@@ -99,7 +93,7 @@ Difference difference(std::span<const double> result, const Tensor& reference, c
   double squares = 0;
   std::int64_t finite = 0;
   walk(arrangement, [&](std::int64_t position, std::int64_t index) {
-    const double error = error_of(result[static_cast<std::size_t>(position)], reader.at(index));
+    const double error = element_error(result[static_cast<std::size_t>(position)], reader.at(index));
     found.max_abs = std::max(found.max_abs, error);
     if (std::isfinite(error)) {
       squares += error * error;
@@ -127,7 +121,7 @@ std::optional<Agreement> agreement(std::span<const double> result, const Tensor&
     if (!samples_agree(result, reader, choice, allowed)) continue;
     double max_abs = 0;
     walk(choice, [&](std::int64_t position, std::int64_t index) {
-      max_abs = std::max(max_abs, error_of(result[static_cast<std::size_t>(position)], reader.at(index)));
+      max_abs = std::max(max_abs, element_error(result[static_cast<std::size_t>(position)], reader.at(index)));
       return max_abs <= allowed;
     });
     if (max_abs <= allowed) return Agreement{choice, max_abs};

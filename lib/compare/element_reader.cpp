@@ -131,4 +131,18 @@ double ElementReader::ulp_distance(std::int64_t index, const ElementReader& othe
   }
 }
 
+std::vector<double> read_elements(const Tensor& tensor) {
+  const ElementReader reader(tensor);
+  std::vector<double> elements(static_cast<std::size_t>(tensor.numel()));
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    elements[i] = reader.at(static_cast<std::int64_t>(i));
+  return elements;
+}
+
+double element_error(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  const double error = std::abs(got - want);
+  return std::isfinite(error) ? error : HUGE_VAL;
+}
+
 }  // namespace pterun::compare

@@ -29,4 +29,10 @@ class ElementReader {
   Strides strides_;
 };
 
+// All elements in row-major order, as ElementReader::at.
+std::vector<double> read_elements(const Tensor& tensor);
+
+// |got - want|; 0 for equal infinities and for two NaN, infinite where only one is not finite or signs differ.
+double element_error(double got, double want);
+
 }  // namespace pterun::compare

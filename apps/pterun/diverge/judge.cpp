@@ -19,9 +19,7 @@ struct NodeJudge::Measure {
   double largest = 0;
   void add(double got, double want) {
     if (std::isfinite(want)) largest = std::max(largest, std::abs(want));
-    if (got == want || (std::isnan(got) && std::isnan(want))) return;
-    const double error = std::abs(got - want);
-    max_abs = std::max(max_abs, std::isfinite(error) ? error : HUGE_VAL);
+    max_abs = std::max(max_abs, compare::element_error(got, want));
   }
 };
 

@@ -15,8 +15,8 @@ Result<void> TensorKeeper::before_operator(const ResultPlace& place, const runti
   if (place.visit != request_.inputs_of) return {};
   for (const ArgumentSlot& slot : argument_slots(instruction.args)) {
     if (slot.value->tensor() != nullptr && slot.value->tensor()->raw_data() == nullptr) continue;
-    PTERUN_ASSIGN(HostTensor copy, host_copy(*slot.value));
-    PTERUN_TRY(keep(slot.key, std::move(copy)));
+    PTERUN_ASSIGN(const HostTensor copy, host_copy(*slot.value));
+    PTERUN_TRY(keep_copy(slot.key, copy.view()));
   }
   return {};
 }
@@ -54,26 +54,15 @@ Result<void> TensorKeeper::write(const std::string& path) const {
 }
 
 Result<void> TensorKeeper::keep_copy(std::string name, const Tensor& tensor) {
-  PTERUN_ASSIGN(HostTensor copy, HostTensor::row_major_copy(tensor));
-  return keep(std::move(name), std::move(copy));
-}
-
-// npz has no bfloat16.
-Result<void> TensorKeeper::keep(std::string name, HostTensor tensor) {
-  if (tensor.view().dtype() == DType::kBFloat16) {
-    PTERUN_ASSIGN(HostTensor wide, HostTensor::allocate(DType::kFloat32, tensor.view().shape()));
-    for (std::int64_t i = 0; i < tensor.view().numel(); ++i)
-      wide.view().mutable_data<float>()[i] = static_cast<float>(tensor.view().data<BFloat16>()[i]);
-    tensor = std::move(wide);
-  }
-  kept_.push_back({std::move(name), std::move(tensor)});
+  PTERUN_ASSIGN(HostTensor copy, saved_copy(tensor));
+  kept_.push_back({std::move(name), std::move(copy)});
   return {};
 }
 
 Result<void> TensorKeeper::keep_reals(std::string name, const Shape& shape, const backends::interpreter::Reals& reals) {
-  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, shape));
-  std::ranges::copy(reals, tensor.view().mutable_data<double>());
-  return keep(std::move(name), std::move(tensor));
+  PTERUN_ASSIGN(HostTensor tensor, saved_reals(reals, shape));
+  kept_.push_back({std::move(name), std::move(tensor)});
+  return {};
 }
 
 }  // namespace pterun::app

@@ -33,7 +33,6 @@ class TensorKeeper final : public ResultVisitor {
     std::string name;
     HostTensor tensor;
   };
-  Result<void> keep(std::string name, HostTensor tensor);
   Result<void> keep_copy(std::string name, const Tensor& tensor);
   Result<void> keep_reals(std::string name, const Shape& shape, const backends::interpreter::Reals& reals);
 

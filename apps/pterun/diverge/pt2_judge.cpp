@@ -20,14 +20,6 @@ using xnnpack_payload::PayloadGraph;
 using xnnpack_payload::PerTensorQuantization;
 using xnnpack_payload::ValueIndex;
 
-std::vector<double> reals_of(const Tensor& tensor) {
-  const compare::ElementReader reader(tensor);
-  std::vector<double> reals(static_cast<std::size_t>(tensor.numel()));
-  for (std::size_t i = 0; i < reals.size(); ++i)
-    reals[i] = reader.at(static_cast<std::int64_t>(i));
-  return reals;
-}
-
 // Calls `visit` for every tensor that an argument is or lists.
 template <typename Visit>
 void for_each_tensor(const Value* value, const Visit& visit) {
@@ -122,7 +114,7 @@ class Pt2Judge::Probe final : public compare::Probe {
   bool surely_differs(std::size_t reference) override {
     if (noise_.bits != 0) return false;
     std::vector<double> own = reals_;
-    std::vector<double> other = reals_of(step_.trace().results[reference].tensor);
+    std::vector<double> other = compare::read_elements(step_.trace().results[reference].tensor);
     const auto before = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
     std::ranges::sort(own, before);
     std::ranges::sort(other, before);
@@ -159,11 +151,7 @@ Result<void> Pt2Judge::begin_step(const PreparedStep& step, const runtime::Stepp
     return {};
   }
   if (restarted_.insert(source).second) PTERUN_TRY(source->restart());
-  std::vector<reference::StepInput> inputs;
-  for (const ResolvedInput& input : step.inputs.inputs) {
-    PTERUN_ASSIGN(reference::StepInput copy, copy_input(input.value));
-    inputs.push_back(std::move(copy));
-  }
+  PTERUN_ASSIGN(const std::vector<reference::StepInput> inputs, copy_inputs(step.inputs));
   auto trace = source->trace(*step.method, inputs);
   if (!trace) return fail(std::move(trace).error().at("source", step.plan->reference.origin.describe()));
   traces_.push_back(std::make_unique<TracedStep>(*std::move(trace), source->kind() == reference::Kind::kConvertedGraph,
@@ -239,7 +227,7 @@ Result<void> Pt2Judge::after_operator(const ResultPlace& place, const runtime::I
       if (watched.args[i]->tensor() == output) record.want_key = fmt::format("want_{}", i);
     std::vector<double> reals;
     const bool comparable = !is_complex(output->dtype()) && !traces_.back()->trace().results.empty();
-    if (comparable) reals = reals_of(*output);
+    if (comparable) reals = compare::read_elements(*output);
     const std::size_t index = finder_.size();
     add(std::move(record), output->dtype(), reads, comparable ? &reals : nullptr,
         operator_noise(watched.name, output->dtype()));

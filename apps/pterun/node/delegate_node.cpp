@@ -20,20 +20,6 @@ using backends::interpreter::Reals;
 using xnnpack_payload::NodeGraph;
 using xnnpack_payload::ValueIndex;
 
-Reals reals_of(const Tensor& tensor) {
-  const compare::ElementReader reader(tensor);
-  Reals reals(static_cast<std::size_t>(tensor.numel()));
-  for (std::int64_t i = 0; i < tensor.numel(); ++i)
-    reals[static_cast<std::size_t>(i)] = reader.at(i);
-  return reals;
-}
-
-Result<HostTensor> tensor_of(const Reals& reals, const Shape& shape) {
-  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, shape));
-  std::ranges::copy(reals, tensor.view().mutable_data<double>());
-  return tensor;
-}
-
 Result<NodeGraph> take(const xnnpack_payload::PayloadGraph& graph, std::size_t node) {
   auto taken = xnnpack_payload::take_node(graph, node);
   if (!taken && taken.error().blame != Blame::kProgram) {
@@ -124,7 +110,7 @@ class DelegateNode {
     } else if (is_complex(given->dtype())) {
       return fail(ErrorCode::kInput, fmt::format("{} is {}, real numbers are needed", input.source, given->describe()));
     } else {
-      Reals reals = reals_of(*given);
+      Reals reals = compare::read_elements(*given);
       backends::interpreter::round_to_type(value, given->shape(), reals);
       PTERUN_TRY(backends::interpreter::write_tensor(value, reals, tensor.view()));
     }
@@ -182,8 +168,8 @@ class DelegateNode {
     const auto* quantized =
         reference_.graph.values[check.output.value].quantized_as<xnnpack_payload::PerTensorQuantization>();
     if (quantized != nullptr) expectation.scale = quantized->scale;
-    PTERUN_ASSIGN(expectation.got, tensor_of(*check.output.reals, *check.output.shape));
-    PTERUN_ASSIGN(expectation.want, tensor_of(*check.want, *check.output.shape));
+    PTERUN_ASSIGN(expectation.got, saved_reals(*check.output.reals, *check.output.shape));
+    PTERUN_ASSIGN(expectation.want, saved_reals(*check.want, *check.output.shape));
     if (request_.file != nullptr) PTERUN_TRY(note_saved(index, expectation, output));
     output.expectations.insert(output.expectations.begin(), std::move(expectation));
     return {};
@@ -202,7 +188,7 @@ class DelegateNode {
     if (is_complex(want->dtype())) {
       return fail(ErrorCode::kReference, fmt::format("{} is {}", saved.reference, want->describe()));
     }
-    PTERUN_ASSIGN(saved.want, tensor_of(reals_of(*want), want->shape()));
+    PTERUN_ASSIGN(saved.want, saved_reals(compare::read_elements(*want), want->shape()));
     output.expectations.push_back(std::move(saved));
     return {};
   }

@@ -41,6 +41,21 @@ std::vector<ArgumentSlot> argument_slots(std::span<Value* const> args) {
   return slots;
 }
 
+Result<HostTensor> saved_copy(const Tensor& tensor) {
+  PTERUN_ASSIGN(HostTensor copy, HostTensor::row_major_copy(tensor));
+  if (tensor.dtype() != DType::kBFloat16) return copy;
+  PTERUN_ASSIGN(HostTensor wide, HostTensor::allocate(DType::kFloat32, tensor.shape()));
+  for (std::int64_t i = 0; i < tensor.numel(); ++i)
+    wide.view().mutable_data<float>()[i] = static_cast<float>(copy.view().data<BFloat16>()[i]);
+  return wide;
+}
+
+Result<HostTensor> saved_reals(std::span<const double> reals, const Shape& shape) {
+  PTERUN_ASSIGN(HostTensor tensor, HostTensor::allocate(DType::kFloat64, shape));
+  std::ranges::copy(reals, tensor.view().mutable_data<double>());
+  return tensor;
+}
+
 Result<NodeFile> NodeFile::read(const std::string& path) {
   PTERUN_ASSIGN(std::vector<io::NamedTensor> tensors, io::read_tensor_file(path));
   NodeFile file;

@@ -26,6 +26,10 @@ std::vector<ArgumentSlot> argument_slots(std::span<Value* const> args);
 // "input_0".
 std::string input_key(std::size_t index);
 
+// Tensors as the file holds them: bfloat16, which npz has not, as float32; the real numbers of a node as float64.
+Result<HostTensor> saved_copy(const Tensor& tensor);
+Result<HostTensor> saved_reals(std::span<const double> reals, const Shape& shape);
+
 class NodeFile {
  public:
   // Errors: kInput for a file that cannot be read, and one that holds no "input_N".

@@ -27,16 +27,7 @@ bool is_result(const Value& last, const Tensor* tensor) {
   return holds(last.get_if<TensorList>()) || holds(last.get_if<OptionalTensorList>());
 }
 
-// npz has no bfloat16: such tensors are saved as float32.
-Result<HostTensor> widened(const Tensor& tensor) {
-  if (tensor.dtype() != DType::kBFloat16) return HostTensor::row_major_copy(tensor);
-  PTERUN_ASSIGN(const HostTensor copy, HostTensor::row_major_copy(tensor));
-  PTERUN_ASSIGN(HostTensor wide, HostTensor::allocate(DType::kFloat32, tensor.shape()));
-  for (std::int64_t i = 0; i < tensor.numel(); ++i)
-    wide.view().mutable_data<float>()[i] = static_cast<float>(copy.view().data<BFloat16>()[i]);
-  return wide;
-}
-
+// What saved_copy made of bfloat16.
 Result<HostTensor> narrowed(const Tensor& tensor) {
   PTERUN_ASSIGN(HostTensor narrow, HostTensor::allocate(DType::kBFloat16, tensor.shape()));
   for (std::int64_t i = 0; i < tensor.numel(); ++i)
@@ -176,7 +167,7 @@ class OperatorCall {
   }
 
   Result<void> check_constant(const ArgumentSlot& slot, const Tensor& given) const {
-    PTERUN_ASSIGN(const HostTensor own, widened(*slot.value->tensor()));
+    PTERUN_ASSIGN(const HostTensor own, saved_copy(*slot.value->tensor()));
     if (own.view().dtype() == given.dtype() && is_same(own.view(), given)) return {};
     return fail(
         make_error(ErrorCode::kInput, fmt::format("'{}' of '{}' is not what the program holds there: a constant, {}",
@@ -261,7 +252,7 @@ class OperatorCall {
     expectation.reference = std::move(name);
     expectation.reference_kind = std::move(kind);
     expectation.judged = got.dtype();
-    PTERUN_ASSIGN(expectation.got, want.dtype() == got.dtype() ? HostTensor::row_major_copy(got) : widened(got));
+    PTERUN_ASSIGN(expectation.got, want.dtype() == got.dtype() ? HostTensor::row_major_copy(got) : saved_copy(got));
     PTERUN_ASSIGN(expectation.want, HostTensor::row_major_copy(want));
     output.expectations.push_back(std::move(expectation));
     return {};

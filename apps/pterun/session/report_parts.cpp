@@ -113,14 +113,16 @@ std::optional<report::Evidence> required_evidence(const config::OptionsPlan& pla
   return static_cast<report::Evidence>(*plan.require_evidence);  // the same ranks
 }
 
-Result<reference::StepInput> copy_input(const reference::StepInput& input) {
-  reference::StepInput copy;
-  copy.is_tensor = input.is_tensor;
-  copy.value = input.value;
-  if (input.is_tensor) {
-    PTERUN_ASSIGN(copy.tensor, HostTensor::row_major_copy(input.tensor.view()));
+Result<std::vector<reference::StepInput>> copy_inputs(const StepInputs& inputs) {
+  std::vector<reference::StepInput> copies;
+  for (const ResolvedInput& input : inputs.inputs) {
+    reference::StepInput& copy = copies.emplace_back();
+    copy.is_tensor = input.value.is_tensor;
+    copy.value = input.value.value;
+    if (!copy.is_tensor) continue;
+    PTERUN_ASSIGN(copy.tensor, HostTensor::row_major_copy(input.value.tensor.view()));
   }
-  return copy;
+  return copies;
 }
 
 report::OutputReport describe_tensor(std::string name, std::size_t index, const Tensor& tensor, config::PrintMode print,

@@ -20,7 +20,8 @@ void begin_events(OutputFiles& files, Invocation& invocation);
 // The level of --require-evidence, as reports name it.
 std::optional<report::Evidence> required_evidence(const config::OptionsPlan& plan);
 
-Result<reference::StepInput> copy_input(const reference::StepInput& input);
+// Copies of a step's inputs, for a reference.
+Result<std::vector<reference::StepInput>> copy_inputs(const StepInputs& inputs);
 
 // A tensor as an output of no method: name, dtype, shape, statistics, hash.
 report::OutputReport describe_tensor(std::string name, std::size_t index, const Tensor& tensor, config::PrintMode print,

@@ -129,11 +129,7 @@ Result<void> compare_with_references(std::span<const PreparedStep> steps, EventL
     const PreparedStep& step = steps[index];
     PTERUN_TRY(count_correct(index, step, report));
     if (step.source == nullptr) continue;
-    std::vector<reference::StepInput> inputs;
-    for (const ResolvedInput& input : step.inputs.inputs) {
-      PTERUN_ASSIGN(reference::StepInput copy, copy_input(input.value));
-      inputs.push_back(std::move(copy));
-    }
+    PTERUN_ASSIGN(const std::vector<reference::StepInput> inputs, copy_inputs(step.inputs));
     auto expected = step.source->expected(*step.method, inputs);
     if (!expected) return fail(std::move(expected).error().at("source", step.plan->reference.origin.describe()));
     PTERUN_TRY(compare_step(index, step, *expected, events, report));
